@@ -1,0 +1,131 @@
+/**
+ * What a hook registers, and the API by which it does.
+ *
+ * @module
+ */
+
+import type {
+  ExecOptions,
+  ExecResult,
+  HookAPI,
+  HookCommand,
+  HookContext,
+  HookLogger,
+  HookMessageInput,
+  HookMessageRenderer,
+  RegisteredCommand,
+  SendMessageOptions,
+} from "./api.ts";
+import { EVENT_NAMES, isHookEventName } from "./events.ts";
+import { kindOf, nearest } from "./values.ts";
+
+/** Takes what a hook sends; set by the runner. */
+export type SendMessageHandler = (message: HookMessageInput, options?: SendMessageOptions) => void;
+
+/** Takes what a hook appends; set by the runner. */
+export type AppendEntryHandler = (customType: string, data?: unknown) => void;
+
+/** A handler of whichever event; its answer is checked by the event's merge rule. */
+export type AnyHookHandler = (event: never, ctx: HookContext) => unknown;
+
+/** A hook that has been loaded: all that it registered. */
+export interface LoadedHook {
+  /** Its path, as it was given. */
+  path: string;
+  /** Its absolute path. */
+  resolvedPath: string;
+  /** Its handlers by event, in the order of registration. */
+  handlers: Map<string, AnyHookHandler[]>;
+  /** Its renderers by `customType`. */
+  messageRenderers: Map<string, HookMessageRenderer>;
+  /** Its slash commands by name. */
+  commands: Map<string, RegisteredCommand>;
+  /** Says where `pi.sendMessage` goes. */
+  setSendMessageHandler(handler: SendMessageHandler): void;
+  /** Says where `pi.appendEntry` goes. */
+  setAppendEntryHandler(handler: AppendEntryHandler): void;
+}
+
+/** What {@linkcode createHook} needs. */
+export interface CreateHookOptions {
+  /** Path, as it was given. */
+  path: string;
+  /** Absolute path. */
+  resolvedPath: string;
+  /** Runs programs for `pi.exec`. */
+  exec: (command: string, args: string[], options?: ExecOptions) => Promise<ExecResult>;
+  /** Where `pi.logger` writes. */
+  logger: HookLogger;
+  /** Gets what the author should know. */
+  warn: (warning: string) => void;
+}
+
+/**
+ * A hook could not be asked at all: it died, hung, or answered what cannot be read. Gates stay closed on it, and the text says
+ * that the hook is broken and what to do, not that it denied anything.
+ */
+export class HookBrokenError extends Error {
+  /** Tells it from other errors. */
+  override name = "HookBrokenError";
+}
+
+/** A {@linkcode HookLogger} that writes nowhere. */
+export const silentLogger: HookLogger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Makes an empty hook and the API that fills it.
+ *
+ * @param options See {@linkcode CreateHookOptions}.
+ * @returns The hook, and what its factory is to be called with.
+ */
+export function createHook(options: CreateHookOptions): { hook: LoadedHook; api: HookAPI } {
+  let sendMessage: SendMessageHandler = () => {
+    throw new Error("sendMessage handler not initialized");
+  };
+  let appendEntry: AppendEntryHandler = () => {
+    throw new Error("appendEntry handler not initialized");
+  };
+  const hook: LoadedHook = {
+    path: options.path,
+    resolvedPath: options.resolvedPath,
+    handlers: new Map(),
+    messageRenderers: new Map(),
+    commands: new Map(),
+    setSendMessageHandler: (handler) => void (sendMessage = handler),
+    setAppendEntryHandler: (handler) => void (appendEntry = handler),
+  };
+  const api: HookAPI = {
+    on(event, handler) {
+      requireFunction(handler, `pi.on(${JSON.stringify(event)}, handler)`);
+      if (!isHookEventName(event)) options.warn(unknownEvent(event));
+      const handlers = hook.handlers.get(event);
+      if (handlers === undefined) hook.handlers.set(event, [handler]);
+      else handlers.push(handler);
+    },
+    sendMessage: (message, sendOptions) => sendMessage(message, sendOptions),
+    appendEntry: (customType, data) => appendEntry(customType, data),
+    registerMessageRenderer(customType, renderer) {
+      requireFunction(renderer, `pi.registerMessageRenderer(${JSON.stringify(customType)}, renderer)`);
+      hook.messageRenderers.set(customType, renderer as HookMessageRenderer);
+    },
+    registerCommand(name: string, command: HookCommand) {
+      requireFunction(command?.handler, `pi.registerCommand(${JSON.stringify(name)}, { handler })`);
+      hook.commands.set(name, { name, ...command });
+    },
+    exec: options.exec,
+    logger: options.logger,
+  };
+  return { hook, api };
+}
+
+function requireFunction(value: unknown, call: string): void {
+  if (typeof value !== "function") throw new TypeError(`${call} needs a function, not ${kindOf(value)}`);
+}
+
+function unknownEvent(event: string): string {
+  const near = nearest(String(event), EVENT_NAMES);
+  const hint = near === undefined
+    ? `the events are ${EVENT_NAMES.join(", ")}`
+    : `did you mean ${JSON.stringify(near)}?`;
+  return `There is no event ${JSON.stringify(event)}, so this handler never runs; ${hint}`;
+}

@@ -1,0 +1,163 @@
+/**
+ * How the answers of several handlers become one outcome: one {@linkcode Merge} for each rule of the event table.
+ *
+ * @module
+ */
+
+import type { EventRule, HookEvent, HookEventName, MergeRule, ToolResultEvent } from "./events.ts";
+import type { UserContent } from "./messages.ts";
+import { deepCopy, isRecord, kindOf, sameData } from "./values.ts";
+
+/** What an answer did: nothing, it counts, or it counts and no other handler runs. */
+export type Effect = "none" | "counts" | "stops";
+
+/** Merges the answers of one emission. `S` is what it has to remember. */
+export interface Merge<S = unknown> {
+  /** Begins an emission. */
+  begin(event: HookEvent, rule: EventRule): S;
+  /** What the next handler gets. */
+  payload(state: S): HookEvent;
+  /** Takes a handler's answer. Throws when it is no answer to this event. */
+  take(state: S, answer: unknown, payload: HookEvent): Effect;
+  /** What the emitter gets. */
+  outcome(state: S): unknown;
+}
+
+/** The answers do not count. */
+const ignore: Merge<HookEvent> = {
+  begin: (event) => event,
+  payload: (event) => event,
+  take: () => "none",
+  outcome: () => undefined,
+};
+
+interface Latest {
+  readonly event: HookEvent;
+  readonly rule: EventRule;
+  answer: Record<string, unknown> | undefined;
+}
+
+/** The last answer wins. */
+const last: Merge<Latest> = {
+  begin: (event, rule) => ({ event, rule, answer: undefined }),
+  payload: (state) => state.event,
+  take(state, given) {
+    const answer = readAnswer(given, state.event.type, state.rule);
+    if (answer === undefined) return "none";
+    state.answer = answer;
+    return state.rule.stop !== undefined && answer[state.rule.stop] ? "stops" : "counts";
+  },
+  outcome: (state) => state.answer,
+};
+
+/** The first answer wins, and every handler gets an event of its own. */
+const first: Merge<Latest> = {
+  begin: last.begin,
+  payload: (state) => ({ ...state.event }),
+  take(state, given) {
+    const answer = readAnswer(given, state.event.type, state.rule);
+    if (state.answer !== undefined || answer === undefined || !state.rule.fields.some((field) => answer[field])) {
+      return "none";
+    }
+    state.answer = answer;
+    return "counts";
+  },
+  outcome: (state) => state.answer,
+};
+
+type ContextEvent = HookEvent<"context">;
+
+interface Chained {
+  readonly rule: EventRule;
+  messages: ContextEvent["messages"];
+}
+
+/** Each handler gets a copy of what the one before it left or returned. */
+const chain: Merge<Chained> = {
+  begin: (event, rule) => ({ messages: (event as ContextEvent).messages, rule }),
+  payload: (state) => ({ type: "context", messages: deepCopy(state.messages) }),
+  take(state, given, payload) {
+    const answer = readAnswer(given, "context", state.rule);
+    const messages = answer?.messages ?? (payload as ContextEvent).messages;
+    if (!Array.isArray(messages)) {
+      throw new TypeError(`a context handler left ${kindOf(messages)} for the messages, not an array`);
+    }
+    const changed = messages !== (payload as ContextEvent).messages || !sameData(state.messages, messages);
+    state.messages = messages;
+    return changed ? "counts" : "none";
+  },
+  outcome: (state) => state.messages,
+};
+
+interface Fields {
+  readonly event: ToolResultEvent;
+  readonly rule: EventRule;
+  content: UserContent[];
+  details: unknown;
+  readonly changed: { content?: UserContent[]; details?: unknown };
+}
+
+/** As `chain`, for the content and the details of a tool's result. */
+const fields: Merge<Fields> = {
+  begin(event, rule) {
+    const { content, details } = event as ToolResultEvent;
+    return { event: event as ToolResultEvent, rule, content, details, changed: {} };
+  },
+  payload: (state) => ({ ...state.event, content: deepCopy(state.content), details: deepCopy(state.details) }),
+  take(state, given, payload) {
+    const answer = readAnswer(given, "tool_result", state.rule);
+    const left = payload as ToolResultEvent;
+    // Copied, since the hook may still hold what it returned.
+    const content = readContent(deepCopy(answer?.content ?? left.content));
+    const details = deepCopy(answer?.details ?? left.details);
+    const newContent = !sameData(state.content, content);
+    const newDetails = !sameData(state.details, details);
+    if (newContent) state.content = state.changed.content = content;
+    if (newDetails) state.details = state.changed.details = details;
+    return newContent || newDetails ? "counts" : "none";
+  },
+  outcome: (state) => Object.keys(state.changed).length === 0 ? undefined : state.changed,
+};
+
+/** The merge of each rule. */
+export const MERGES: { readonly [R in MergeRule]: Merge } = { ignore, last, first, chain, fields } as {
+  readonly [R in MergeRule]: Merge;
+};
+
+/**
+ * Reads an answer once, so that what was checked is what is used, whatever getters it has.
+ *
+ * @returns A copy, or `undefined` when there is no answer or none of its fields is known.
+ */
+function readAnswer(given: unknown, event: HookEventName, rule: EventRule): Record<string, unknown> | undefined {
+  // `condition && { block: true }` leaves `false`, `""` or 0: no answer.
+  if (!given) return undefined;
+  if (!isRecord(given)) {
+    throw new TypeError(
+      `a ${event} handler returned ${kindOf(given)}; it may return { ${rule.fields.join(", ")} } or nothing`,
+    );
+  }
+  const answer: Record<string, unknown> = { ...given };
+  let known = false;
+  for (const field of rule.fields) {
+    if (!(field in given)) continue;
+    known = true;
+    if (!Object.hasOwn(answer, field)) answer[field] = given[field];
+  }
+  return known ? answer : undefined;
+}
+
+function readContent(content: unknown): UserContent[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) {
+    throw new TypeError(`a tool_result handler left ${kindOf(content)} for the content, not an array`);
+  }
+  for (const part of content) {
+    if (!isRecord(part) || typeof part.type !== "string" || (part.type === "text" && typeof part.text !== "string")) {
+      throw new TypeError(
+        `a tool_result handler left ${kindOf(part)} in the content, not a part like { type: "text", text }`,
+      );
+    }
+  }
+  return content;
+}

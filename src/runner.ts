@@ -1,0 +1,486 @@
+/**
+ * An emission becomes one outcome.
+ *
+ * @module
+ */
+
+import type {
+  HookCommandContext,
+  HookContext,
+  HookMessageRenderer,
+  HookUIContext,
+  Model,
+  ModelRegistry,
+  NewSessionOptions,
+  ReadonlySessionManager,
+  RegisteredCommand,
+} from "./api.ts";
+import { EVENT_RULES, type EventRule, type HookEvent, type HookEventName, type HookResult } from "./events.ts";
+import {
+  type AnyHookHandler,
+  type AppendEntryHandler,
+  HookBrokenError,
+  type LoadedHook,
+  type SendMessageHandler,
+} from "./hook.ts";
+import { type Effect, type Merge, MERGES } from "./merge.ts";
+import type { AgentMessage, ImageContent } from "./messages.ts";
+import { createNoOpUIContext } from "./ui/noop.ts";
+import { errorText, isRecord, isThenable } from "./values.ts";
+
+/** A fault in a hook. */
+export interface HookError {
+  /** Path of the hook, as it was given. */
+  hookPath: string;
+  /** The event, or `command` for a slash command. */
+  event: string;
+  /** What it threw, as text. */
+  error: string;
+  /** Where it threw. */
+  stack?: string;
+}
+
+/** Told of each fault. */
+export type HookErrorListener = (error: HookError) => void;
+
+/** Something that a hook brought about. */
+export interface HookDecision {
+  /** Path of the hook, as it was given. */
+  hookPath: string;
+  /** The payload that it decided on. */
+  event: HookEvent;
+  /** It stopped what the event announced, broke while it was asked, or changed the outcome. */
+  effect: "block" | "cancel" | "broken" | "change";
+  /** The hook's reason, or what broke. */
+  reason?: string;
+}
+
+/** Told of each decision. */
+export type HookDecisionListener = (decision: HookDecision) => void;
+
+/** Begins a new session for `ctx.newSession`. */
+export type NewSessionHandler = (options?: NewSessionOptions) => Promise<{ cancelled: boolean }>;
+
+/** Branches for `ctx.branch`. */
+export type BranchHandler = (entryId: string) => Promise<{ cancelled: boolean }>;
+
+/** Moves in the tree for `ctx.navigateTree`. */
+export type NavigateTreeHandler = (
+  targetId: string,
+  options?: { summarize?: boolean },
+) => Promise<{ cancelled: boolean }>;
+
+/** What a host tells the runner. */
+export interface HookRunnerOptions {
+  /** The model in use. */
+  getModel: () => Model | undefined;
+  /** Takes what hooks send. */
+  sendMessageHandler: SendMessageHandler;
+  /** Takes what hooks append. */
+  appendEntryHandler: AppendEntryHandler;
+  /** Begins a new session; kept from before when absent. */
+  newSessionHandler?: NewSessionHandler;
+  /** Branches; kept from before when absent. */
+  branchHandler?: BranchHandler;
+  /** Moves in the tree; kept from before when absent. */
+  navigateTreeHandler?: NavigateTreeHandler;
+  /** Whether the agent waits for a prompt; `true` when absent. */
+  isIdle?: () => boolean;
+  /** Resolves when it does; at once when absent. */
+  waitForIdle?: () => Promise<void>;
+  /** Stops the agent's run. */
+  abort?: () => void;
+  /** Whether messages wait to be delivered; `false` when absent. */
+  hasQueuedMessages?: () => boolean;
+  /** Ways to reach the person; none when absent. */
+  uiContext?: HookUIContext;
+  /** Whether a person can answer; `false` when absent. */
+  hasUI?: boolean;
+}
+
+/** Events whose outcome `emit` gives; the others have a method of their own, or none. */
+export type EmittedResult<N extends HookEventName> = N extends "tool_call" | "context" | "before_agent_start"
+  ? undefined
+  : HookResult<N> | undefined;
+
+interface Bound {
+  readonly hook: LoadedHook;
+  readonly handler: AnyHookHandler;
+}
+
+const NOTHING: Promise<undefined> = Promise.resolve(undefined);
+const OWN_METHOD: ReadonlySet<string> = new Set<HookEventName>(["tool_call", "context", "before_agent_start"]);
+
+/**
+ * Hands events to hooks. Handlers run one at a time, awaited, in the order of the hooks and then of registration; those that
+ * were there when an emission began are the ones that run in it.
+ *
+ * @example
+ * ```ts
+ * import { HookRunner } from "@xcsh/hooks";
+ * import { createTestHook } from "@xcsh/hooks/testing";
+ * import { SessionManager } from "@xcsh/hooks/session";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const hook = await createTestHook((pi) => {
+ *   pi.on("session_before_switch", () => ({ cancel: true }));
+ * });
+ * const models = { getAvailable: () => [], find: () => undefined, getApiKey: () => Promise.resolve(undefined) };
+ * const runner = new HookRunner([hook], "/project", SessionManager.inMemory("/project"), models);
+ * assertEquals(await runner.emit({ type: "session_before_switch", reason: "new" }), { cancel: true });
+ * ```
+ */
+export class HookRunner {
+  readonly #hooks: readonly LoadedHook[];
+  readonly #cwd: string;
+  readonly #sessionManager: ReadonlySessionManager;
+  readonly #modelRegistry: ModelRegistry;
+  readonly #contexts = new Map<LoadedHook, HookContext>();
+  readonly #disabled = new Set<LoadedHook>();
+  readonly #errorListeners = new Set<HookErrorListener>();
+  readonly #decisionListeners = new Set<HookDecisionListener>();
+  #getModel: () => Model | undefined = () => undefined;
+  #isIdle: () => boolean = () => true;
+  #waitForIdle: () => Promise<void> = () => Promise.resolve();
+  #abort: () => void = () => {};
+  #hasQueuedMessages: () => boolean = () => false;
+  #newSession: NewSessionHandler = () => Promise.resolve({ cancelled: false });
+  #branch: BranchHandler = () => Promise.resolve({ cancelled: false });
+  #navigateTree: NavigateTreeHandler = () => Promise.resolve({ cancelled: false });
+  #ui: HookUIContext = createNoOpUIContext();
+  #hasUI = false;
+
+  /**
+   * Makes a runner without UI.
+   *
+   * @param hooks The hooks, in the order in which they run.
+   * @param cwd The folder that the session works in.
+   * @param sessionManager The session.
+   * @param modelRegistry The models that there are.
+   */
+  constructor(
+    hooks: readonly LoadedHook[],
+    cwd: string,
+    sessionManager: ReadonlySessionManager,
+    modelRegistry: ModelRegistry,
+  ) {
+    this.#hooks = hooks;
+    this.#cwd = cwd;
+    this.#sessionManager = sessionManager;
+    this.#modelRegistry = modelRegistry;
+  }
+
+  /** Connects hooks to a host. Called again, it sets back what is absent, but keeps the three session handlers. */
+  initialize(options: HookRunnerOptions): void {
+    this.#getModel = options.getModel;
+    this.#isIdle = options.isIdle ?? (() => true);
+    this.#waitForIdle = options.waitForIdle ?? (() => Promise.resolve());
+    this.#abort = options.abort ?? (() => {});
+    this.#hasQueuedMessages = options.hasQueuedMessages ?? (() => false);
+    this.#newSession = options.newSessionHandler ?? this.#newSession;
+    this.#branch = options.branchHandler ?? this.#branch;
+    this.#navigateTree = options.navigateTreeHandler ?? this.#navigateTree;
+    this.#ui = options.uiContext ?? createNoOpUIContext();
+    this.#hasUI = options.hasUI ?? false;
+    for (const hook of this.#hooks) {
+      hook.setSendMessageHandler(options.sendMessageHandler);
+      hook.setAppendEntryHandler(options.appendEntryHandler);
+    }
+  }
+
+  /**
+   * Emits an event. A handler that throws is reported to the error listeners, and the emission goes on.
+   *
+   * @param event The payload.
+   * @returns The outcome by the event's merge rule; `undefined` where answers do not count. `tool_call`, `context` and
+   *   `before_agent_start` have methods of their own: emitted here, they are only observed.
+   */
+  emit<E extends HookEvent>(event: E): Promise<EmittedResult<E["type"]>> {
+    const rule = EVENT_RULES[event.type];
+    const merge = OWN_METHOD.has(event.type) ? MERGES.ignore : MERGES[rule.merge];
+    return this.#emit(event, rule, merge, false) as Promise<EmittedResult<E["type"]>>;
+  }
+
+  /**
+   * Asks whether a tool may run. The first truthy `block` ends the emission, else the last answer wins.
+   *
+   * @param event The payload.
+   * @returns The deciding answer.
+   * @throws What a handler throws: whoever asks must then keep the tool from running.
+   */
+  emitToolCall(event: HookEvent<"tool_call">): Promise<HookResult<"tool_call"> | undefined> {
+    return this.#emit(event, EVENT_RULES.tool_call, MERGES.last, true) as Promise<HookResult<"tool_call"> | undefined>;
+  }
+
+  /**
+   * Lets hooks change what the model will read.
+   *
+   * @param messages The messages; never touched.
+   * @returns What the last handler left; `messages` itself when there is no handler.
+   */
+  emitContext(messages: AgentMessage[]): Promise<AgentMessage[]> {
+    if (!this.hasHandlers("context")) return Promise.resolve(messages);
+    const event: HookEvent<"context"> = { type: "context", messages };
+    return this.#emit(event, EVENT_RULES.context, MERGES.chain, false) as Promise<AgentMessage[]>;
+  }
+
+  /**
+   * Lets hooks add a message before the agent starts.
+   *
+   * @param prompt The prompt.
+   * @param images Pictures that came with it.
+   * @returns The first answer with a message.
+   */
+  emitBeforeAgentStart(
+    prompt: string,
+    images?: ImageContent[],
+  ): Promise<HookResult<"before_agent_start"> | undefined> {
+    const event: HookEvent<"before_agent_start"> = { type: "before_agent_start", prompt, images };
+    return this.#emit(event, EVENT_RULES.before_agent_start, MERGES.first, false) as Promise<
+      HookResult<"before_agent_start"> | undefined
+    >;
+  }
+
+  /** Whether any hook handles an event. */
+  hasHandlers(event: HookEventName): boolean {
+    for (const hook of this.#hooks) {
+      if ((hook.handlers.get(event)?.length ?? 0) > 0 && !this.#disabled.has(hook)) return true;
+    }
+    return false;
+  }
+
+  /** The renderer of a `customType`; of several hooks, the first one's. */
+  getMessageRenderer(customType: string): HookMessageRenderer | undefined {
+    return this.#enabled().find((hook) => hook.messageRenderers.has(customType))?.messageRenderers.get(customType);
+  }
+
+  /** All slash commands, also those that another hook's command of the same name hides. */
+  getRegisteredCommands(): RegisteredCommand[] {
+    return this.#enabled().flatMap((hook) => [...hook.commands.values()]);
+  }
+
+  /** A slash command; of several hooks, the first one's. */
+  getCommand(name: string): RegisteredCommand | undefined {
+    return this.#enabled().find((hook) => hook.commands.has(name))?.commands.get(name);
+  }
+
+  /** What the handler of a slash command gets. */
+  createCommandContext(): HookCommandContext {
+    return Object.defineProperties({
+      waitForIdle: () => this.#waitForIdle(),
+      newSession: (options?: NewSessionOptions) => this.#newSession(options),
+      branch: (entryId: string) => this.#branch(entryId),
+      navigateTree: (targetId: string, options?: { summarize?: boolean }) => this.#navigateTree(targetId, options),
+    }, Object.getOwnPropertyDescriptors(this.#createContext())) as HookCommandContext;
+  }
+
+  /**
+   * Listens for faults in hooks.
+   *
+   * @returns Ends the listening, and tells whether it had not ended before.
+   */
+  onError(listener: HookErrorListener): () => boolean {
+    this.#errorListeners.add(listener);
+    return () => this.#errorListeners.delete(listener);
+  }
+
+  /** Reports a fault in a hook. What a listener throws is dropped. */
+  emitError(error: HookError): void {
+    tell(this.#errorListeners, error);
+  }
+
+  /**
+   * Listens for what hooks bring about: blocked calls, replaced results, cancelled switches.
+   *
+   * @returns Ends the listening, and tells whether it had not ended before.
+   */
+  onDecision(listener: HookDecisionListener): () => boolean {
+    this.#decisionListeners.add(listener);
+    return () => this.#decisionListeners.delete(listener);
+  }
+
+  /** Paths of all hooks, as they were given. */
+  getHookPaths(): string[] {
+    return this.#hooks.map((hook) => hook.path);
+  }
+
+  /** Ways to reach the person. */
+  getUIContext(): HookUIContext {
+    return this.#ui;
+  }
+
+  /** Whether a person can answer. */
+  getHasUI(): boolean {
+    return this.#hasUI;
+  }
+
+  /**
+   * Leaves a hook out from now on: its handlers, commands and renderers.
+   *
+   * @param path Its path, as it was given.
+   * @returns Whether there is such a hook.
+   */
+  disable(path: string): boolean {
+    const found = this.#hooks.filter((hook) => hook.path === path);
+    for (const hook of found) this.#disabled.add(hook);
+    return found.length > 0;
+  }
+
+  /**
+   * Takes a hook in again.
+   *
+   * @param path Its path, as it was given.
+   * @returns Whether there is such a hook.
+   */
+  enable(path: string): boolean {
+    const found = this.#hooks.filter((hook) => hook.path === path);
+    for (const hook of found) this.#disabled.delete(hook);
+    return found.length > 0;
+  }
+
+  #enabled(): readonly LoadedHook[] {
+    return this.#disabled.size === 0 ? this.#hooks : this.#hooks.filter((hook) => !this.#disabled.has(hook));
+  }
+
+  #emit(event: HookEvent, rule: EventRule, merge: Merge, throws: boolean): Promise<unknown> {
+    const bound = this.#bind(event.type);
+    if (bound.length === 0) return NOTHING;
+    try {
+      const outcome = this.#run({ event, rule, merge, throws, bound, state: merge.begin(event, rule) });
+      if (outcome === undefined) return NOTHING;
+      return outcome instanceof Promise ? outcome : Promise.resolve(outcome);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #bind(event: HookEventName): Bound[] {
+    const bound: Bound[] = [];
+    for (const hook of this.#hooks) {
+      const handlers = hook.handlers.get(event);
+      if (handlers === undefined || this.#disabled.has(hook)) continue;
+      for (const handler of handlers) bound.push({ hook, handler });
+    }
+    return bound;
+  }
+
+  /** Runs handlers for as long as they answer at once, which needs no promise. */
+  #run(emission: Emission): unknown {
+    const { bound, merge, state } = emission;
+    for (let i = 0; i < bound.length; i++) {
+      const { hook, handler } = bound[i]!;
+      try {
+        const payload = merge.payload(state);
+        const answer: unknown = handler(payload as never, this.#contextOf(hook));
+        if (isThenable(answer)) return this.#runOn(emission, i, payload, answer);
+        if (this.#take(emission, hook, payload, answer)) break;
+      } catch (error) {
+        if (this.#fail(emission, hook, error)) return { [emission.rule.stop!]: true, reason: errorText(error) };
+      }
+    }
+    return merge.outcome(state);
+  }
+
+  /** Goes on with an emission from a handler that answers later. */
+  async #runOn(emission: Emission, from: number, payload: HookEvent, pending: unknown): Promise<unknown> {
+    const { bound, merge, state } = emission;
+    for (let i = from; i < bound.length; i++) {
+      const { hook, handler } = bound[i]!;
+      try {
+        if (i > from) {
+          payload = merge.payload(state);
+          pending = handler(payload as never, this.#contextOf(hook));
+        }
+        const answer: unknown = isThenable(pending) ? await pending : pending;
+        if (this.#take(emission, hook, payload, answer)) break;
+      } catch (error) {
+        if (this.#fail(emission, hook, error)) return { [emission.rule.stop!]: true, reason: errorText(error) };
+      }
+    }
+    return merge.outcome(state);
+  }
+
+  /** Whether an answer ends the emission. */
+  #take({ merge, rule, state, event }: Emission, hook: LoadedHook, payload: HookEvent, answer: unknown): boolean {
+    const effect: Effect = merge.take(state, answer, payload);
+    if (effect === "none") return false;
+    const stops = effect === "stops";
+    // An answer to a gate that does not stop it brings nothing about.
+    if (this.#decisionListeners.size > 0 && (stops || rule.stop !== "block")) {
+      const reason = isRecord(answer) ? answer.reason : undefined;
+      tell(this.#decisionListeners, {
+        hookPath: hook.path,
+        event,
+        effect: stops ? rule.stop! : "change",
+        ...(typeof reason === "string" ? { reason } : {}),
+      });
+    }
+    return stops;
+  }
+
+  /** Reports what a handler threw. Whether that stops what the event announced: a gate that broke stays closed. */
+  #fail({ event, rule, throws }: Emission, hook: LoadedHook, error: unknown): boolean {
+    const closes = rule.stop !== undefined && error instanceof HookBrokenError;
+    if ((throws || closes) && this.#decisionListeners.size > 0) {
+      tell(this.#decisionListeners, { hookPath: hook.path, event, effect: "broken", reason: errorText(error) });
+    }
+    if (throws) throw error;
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.emitError({
+      hookPath: hook.path,
+      event: event.type,
+      error: errorText(error),
+      ...(stack === undefined ? {} : { stack }),
+    });
+    return closes;
+  }
+
+  #contextOf(hook: LoadedHook): HookContext {
+    let context = this.#contexts.get(hook);
+    if (context === undefined) this.#contexts.set(hook, context = this.#createContext());
+    return context;
+  }
+
+  #createContext(): HookContext {
+    // deno-lint-ignore no-this-alias
+    const runner = this;
+    return {
+      get ui() {
+        return runner.#ui;
+      },
+      get hasUI() {
+        return runner.#hasUI;
+      },
+      cwd: this.#cwd,
+      sessionManager: this.#sessionManager,
+      modelRegistry: this.#modelRegistry,
+      get model() {
+        return runner.#getModel();
+      },
+      isIdle: () => runner.#isIdle(),
+      abort: () => runner.#abort(),
+      hasQueuedMessages: () => runner.#hasQueuedMessages(),
+    };
+  }
+}
+
+/** One event on its way through the handlers that were there when it was emitted. */
+interface Emission {
+  readonly event: HookEvent;
+  readonly rule: EventRule;
+  readonly merge: Merge;
+  readonly state: unknown;
+  readonly bound: readonly Bound[];
+  /** Whether what a handler throws reaches the emitter. */
+  readonly throws: boolean;
+}
+
+function tell<T>(listeners: ReadonlySet<(value: T) => void>, value: NoInfer<T>): void {
+  for (const listener of listeners) {
+    try {
+      listener(value);
+    } catch {
+      // A listener watches; it must not change what it watches.
+    }
+  }
+}

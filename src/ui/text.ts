@@ -1,0 +1,89 @@
+// deno-lint-ignore-file no-control-regex -- control characters are what this file is about
+/**
+ * Text on its way to a terminal: what may pass, and how wide it is.
+ *
+ * @module
+ */
+
+const SGR = /\x1b\[[0-9;:]*m/;
+const SGR_ALL = new RegExp(SGR.source, "g");
+// A control sequence of any kind: CSI, a string (OSC, DCS, SOS, PM, APC) up to its end, or two characters.
+const SEQUENCE =
+  /\x1b\[[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x9b[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?/g;
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
+// Marks that reorder or hide what follows, so that text can look like other text.
+const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+
+/** Keeps colours (SGR codes) and drops every other control sequence and control character but CR, LF and TAB. */
+export function keepColours(text: string): string {
+  return text
+    .replace(SEQUENCE, (sequence) => sequence.match(SGR)?.[0] === sequence ? sequence : "")
+    .split(/(\x1b\[[0-9;:]*m)/)
+    .map((piece, i) => i % 2 === 1 ? piece : piece.replace(CONTROL, ""))
+    .join("");
+}
+
+/** Drops every control sequence, every control character but LF and TAB, and marks that reorder or hide text. */
+export function plainText(text: string): string {
+  return text.replace(SEQUENCE, "").replaceAll("\r\n", "\n").replaceAll("\r", "\n").replace(CONTROL, "").replace(
+    INVISIBLE,
+    "",
+  );
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const ASCII = /^[\x20-\x7e]*$/;
+const ZERO_WIDTH = /^(?:\p{Mark}|\p{Default_Ignorable_Code_Point}|\p{Control})+$/u;
+const EMOJI =
+  /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}|\p{Emoji_Modifier_Base}\p{Emoji_Modifier})/u;
+const WIDE = new RegExp(
+  "^[\\u1100-\\u115f\\u2329\\u232a\\u2e80-\\u303e\\u3041-\\u33ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\ua000-\\ua4cf\\ua960-\\ua97c" +
+    "\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{16fe0}-\\u{18cff}" +
+    "\\u{1aff0}-\\u{1b2fb}\\u{20000}-\\u{3fffd}]",
+  "u",
+);
+
+/** Splits text into what a terminal draws as one character, colours apart. */
+function* pieces(text: string): Generator<{ text: string; cells: number }> {
+  for (const [i, part] of text.split(/(\x1b\[[0-9;:]*m)/).entries()) {
+    if (i % 2 === 1) yield { text: part, cells: 0 };
+    else if (ASCII.test(part)) { for (const char of part) yield { text: char, cells: 1 }; }
+    else for (const { segment } of segmenter.segment(part)) yield { text: segment, cells: graphemeCells(segment) };
+  }
+}
+
+function graphemeCells(grapheme: string): number {
+  if (ZERO_WIDTH.test(grapheme)) return 0;
+  return EMOJI.test(grapheme) || WIDE.test(grapheme) ? 2 : 1;
+}
+
+/** How many terminal cells text takes; colours take none. */
+export function cellsOf(text: string): number {
+  const bare = text.replace(SGR_ALL, "");
+  if (ASCII.test(bare)) return bare.length;
+  let cells = 0;
+  for (const piece of pieces(bare)) cells += piece.cells;
+  return cells;
+}
+
+/**
+ * Cuts text to a width.
+ *
+ * @param text Text that may hold colours.
+ * @param width Cells that there are.
+ * @returns The text when it fits; else its beginning and `…`, with a reset when a colour was copied.
+ */
+export function truncateToCells(text: string, width: number): string {
+  if (cellsOf(text) <= width) return text;
+  if (width <= 0) return "";
+  let kept = "";
+  let cells = 0;
+  let coloured = false;
+  for (const piece of pieces(text)) {
+    if (cells + piece.cells > width - 1) break;
+    if (piece.text.startsWith("\x1b")) coloured = true;
+    kept += piece.text;
+    cells += piece.cells;
+  }
+  return `${kept}…${coloured ? "\x1b[0m" : ""}`;
+}

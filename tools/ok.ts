@@ -1,0 +1,35 @@
+/**
+ * All that a commit must pass, one step after the other; stops at the first that fails.
+ *
+ * @module
+ */
+
+const EXPORTS = ["mod.ts", "src/session/mod.ts", "src/testing/mod.ts", "cli/main.ts"];
+const COVERAGE = "coverage";
+
+const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
+  ["format", ["fmt", "--check", "--quiet"]],
+  ["lint", ["lint", "--quiet"]],
+  ["types", ["check", "--quiet", ...EXPORTS, "cli", "src", "examples", "tests", "bench", "tools"]],
+  ["documentation", ["doc", "--lint", "--quiet", ...EXPORTS]],
+  ["tests and doc tests", [
+    "test",
+    "-A",
+    "--doc",
+    "--parallel",
+    "--quiet",
+    `--coverage=${COVERAGE}`,
+    "--coverage-raw-data-only",
+  ]],
+  ["coverage", ["coverage", "--quiet", COVERAGE]],
+  ["publish", ["publish", "--dry-run", "--allow-dirty", "--quiet"]],
+];
+
+await Deno.remove(COVERAGE, { recursive: true }).catch(() => {});
+for (const [name, args] of STEPS) {
+  const start = performance.now();
+  const { success } = await new Deno.Command(Deno.execPath(), { args: [...args], stdin: "null" }).spawn().status;
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.error(`${success ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
+  if (!success) Deno.exit(1);
+}
