@@ -22,6 +22,8 @@ export interface SessionHeader {
   title?: string;
   /** Path of the session file that this one came from. */
   parentSession?: string;
+  /** Path of the file of an older version that this one is the migrated copy of. */
+  migratedFrom?: string;
 }
 
 /** What every entry has. */
@@ -120,6 +122,22 @@ export interface ModelChangeEntry extends EntryBase {
   model: string;
 }
 
+/** Stream rules have been shown to the model; each counts once in a session. */
+export interface TtsrInjectionEntry extends EntryBase {
+  /** Discriminator. */
+  type: "ttsr_injection";
+  /** Names of the rules. */
+  injectedRules: string[];
+}
+
+/** The session got a name. */
+export interface SessionInfoEntry extends EntryBase {
+  /** Discriminator. */
+  type: "session_info";
+  /** The name. */
+  name: string;
+}
+
 /**
  * Any line of a session file but the header. A file may hold entries of other types, written by another program or a
  * newer version: they are kept as they are, so check `type` before reading more.
@@ -131,7 +149,9 @@ export type SessionEntry =
   | CompactionEntry
   | BranchSummaryEntry
   | LabelEntry
-  | ModelChangeEntry;
+  | ModelChangeEntry
+  | TtsrInjectionEntry
+  | SessionInfoEntry;
 
 /** An entry and what came after it. */
 export interface SessionTreeNode {
