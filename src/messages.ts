@@ -122,6 +122,8 @@ export interface AssistantMessage {
   stopReason: StopReason;
   /** What went wrong, with `stopReason: "error"` or `"aborted"`. */
   errorMessage?: string;
+  /** Names of the stream rules that stopped it; the model does not read such an answer again. */
+  interruptedBy?: string[];
   /** Unix time in ms. */
   timestamp: number;
 }

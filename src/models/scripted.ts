@@ -5,6 +5,7 @@
  */
 
 import type { Usage } from "../messages.ts";
+import { delay } from "../session/wait.ts";
 import { errorText, isRecord, kindOf } from "../values.ts";
 import type { LanguageModel, ModelEvent, ModelRequest } from "./model.ts";
 
@@ -139,12 +140,14 @@ export class ScriptedModel implements LanguageModel {
     const index = this.requests++;
     this.lastRequest = request;
     const turn = this.#turns[index] ?? {};
-    if (turn.delayMs) await sleep(turn.delayMs, request.signal);
+    if (turn.delayMs) await delay(turn.delayMs, request.signal);
     for (const delta of pieces(turn.thinking ?? "")) yield { type: "thinking", delta };
     for (const delta of pieces(turn.text ?? "")) yield { type: "text", delta };
     for (const [i, call] of (turn.toolCalls ?? []).entries()) {
       const id = call.id ?? `call_${index + 1}_${i + 1}`;
-      for (const delta of pieces(JSON.stringify(call.arguments))) yield { type: "toolCallDelta", id, name: call.name, delta };
+      for (const delta of pieces(JSON.stringify(call.arguments))) {
+        yield { type: "toolCallDelta", id, name: call.name, delta };
+      }
       yield { type: "toolCall", id, name: call.name, arguments: structuredClone(call.arguments) };
     }
     if (turn.usage !== undefined) yield { type: "usage", usage: fullUsage(turn.usage) };
@@ -169,21 +172,6 @@ function fullUsage(usage: Partial<Usage>): Usage {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
   const totalTokens = usage.totalTokens ?? input + output + cacheRead + cacheWrite;
   return { input, output, cacheRead, cacheWrite, totalTokens, ...usage.cost && { cost: usage.cost } };
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((done, fail) => {
-    const stop = () => {
-      clearTimeout(timer);
-      fail(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      done();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
 }
 
 /** Turns the position that a JSON error names into line and column. */

@@ -100,7 +100,7 @@ export function messageOf(entry: SessionEntry): AgentMessage | undefined {
 
 /**
  * Turns the agent's messages into what models take: messages of hooks and summaries become the user's, every tool call
- * gets exactly one result right after it, and an answer that failed loses its tool calls.
+ * gets exactly one result right after it, answers that failed are left out, and of those that were aborted the text stays.
  *
  * @param messages The messages; they are not changed.
  * @returns Messages that a provider accepts.
@@ -145,10 +145,10 @@ function pairResults(messages: readonly AgentMessage[]) {
 }
 
 function usableAnswer(message: AssistantMessage): AssistantMessage | undefined {
-  if (!Array.isArray(message.content)) return undefined;
-  const failed = message.stopReason === "error" || message.stopReason === "aborted";
+  if (!Array.isArray(message.content) || message.stopReason === "error" || message.interruptedBy) return undefined;
+  const aborted = message.stopReason === "aborted";
   const content = message.content.filter((part) =>
-    part.type === "text" ? part.text.trim() !== "" : failed ? false : part.type === "toolCall" || part.thinking !== ""
+    part.type === "text" ? part.text.trim() !== "" : !aborted && (part.type === "toolCall" || part.thinking !== "")
   );
   if (content.length === 0) return undefined;
   return content.length === message.content.length ? message : { ...message, content };

@@ -19,7 +19,9 @@ export function migrateEntries(lines: Record<string, unknown>[], version: number
   if (version >= SESSION_VERSION) return;
   if (version < 2) chain(lines, newId);
   for (const line of lines) {
-    if (line.type === "message" && isRecord(line.message) && line.message.role === "hookMessage") line.message.role = "custom";
+    if (line.type === "message" && isRecord(line.message) && line.message.role === "hookMessage") {
+      line.message.role = "custom";
+    }
   }
 }
 

@@ -83,7 +83,9 @@ export function readSessionFile(path: string): SessionFileContent {
       warnings.add(`its last line (${rest.length} bytes) was cut off when it was written, and is kept aside`);
     }
   }
-  if (header === undefined) throw new SessionFileError(path, "is empty, so it is no session; remove it or name another one");
+  if (header === undefined) {
+    throw new SessionFileError(path, "is empty, so it is no session; remove it or name another one");
+  }
   return { header, version: header.version ?? 1, lines, warnings: warnings.list(), ...end, ...torn && { torn } };
 }
 

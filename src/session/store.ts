@@ -489,6 +489,13 @@ export class SessionManager implements WritableSessionManager {
     this.#save();
   }
 
+  /** As {@linkcode SessionManager.flush}, without holding up the program while the disk works. */
+  async flushSoon(): Promise<void> {
+    if (this.#writer === undefined || this.#closed) return;
+    if (this.#entries.length > 0) this.#save();
+    if (!await this.#writer.flushSoon() && !this.#closed) this.flush();
+  }
+
   /** Gives the file back to others. May be called again; appending afterwards throws. */
   close(): void {
     if (this.#closed) return;
@@ -506,7 +513,9 @@ export class SessionManager implements WritableSessionManager {
   }
 
   #append(draft: Draft): string {
-    if (this.#closed) throw new Error(`The session ${this.getSessionFile() ?? this.getSessionId()} is closed; open it again`);
+    if (this.#closed) {
+      throw new Error(`The session ${this.getSessionFile() ?? this.getSessionId()} is closed; open it again`);
+    }
     const { type, ...fields } = draft;
     const id = this.#newId();
     let line: string;
@@ -560,7 +569,9 @@ export class SessionManager implements WritableSessionManager {
     try {
       this.#writer.append(this.#pending);
     } catch (error) {
-      const failure = error instanceof SessionSaveError ? error : new SessionSaveError(this.#writer.path, errorText(error));
+      const failure = error instanceof SessionSaveError
+        ? error
+        : new SessionSaveError(this.#writer.path, errorText(error));
       const first = this.#saveError === undefined;
       this.#saveError = failure;
       if (first) this.#saveListener?.(failure);
@@ -728,7 +739,10 @@ function openMigrated(
       return session;
     }
     session.close();
-    throw new SessionFileError(path, `is of version ${content.version}, and ${copy}, where its copy belongs, is another session`);
+    throw new SessionFileError(
+      path,
+      `is of version ${content.version}, and ${copy}, where its copy belongs, is another session`,
+    );
   }
   const writer = new SessionWriter(copy);
   const saveError = lockOrSay(writer, options.readOnly ?? false);
@@ -776,7 +790,9 @@ function lockOrSay(writer: SessionWriter, readOnly: boolean): SessionSaveError |
  */
 export function sessionDirectory(cwd: string): string {
   const home = homeDirectory();
-  if (home === "") throw new Error("Sessions are kept in the home directory, which is not known; name a folder for them");
+  if (home === "") {
+    throw new Error("Sessions are kept in the home directory, which is not known; name a folder for them");
+  }
   const absolute = resolve(cwd);
   const inside = absolute === home || absolute.startsWith(`${home}/`);
   const name = inside ? `-${absolute.slice(home.length + 1)}` : `--${absolute.replace(/^[/\\]+/, "")}--`;
@@ -818,7 +834,9 @@ function exists(path: string): boolean {
 
 function fileNames(dir: string): string[] {
   try {
-    return [...Deno.readDirSync(dir)].filter((entry) => entry.isFile && entry.name.endsWith(".jsonl")).map((entry) => entry.name);
+    return [...Deno.readDirSync(dir)].filter((entry) => entry.isFile && entry.name.endsWith(".jsonl")).map((entry) =>
+      entry.name
+    );
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
     throw new SessionFileError(dir, `cannot be listed: ${errorText(error)}`, { cause: error });
@@ -861,4 +879,3 @@ function firstText(entry: unknown): string {
   if (!Array.isArray(content)) return "";
   return content.map((part) => isRecord(part) && typeof part.text === "string" ? part.text : "").join("\n");
 }
-

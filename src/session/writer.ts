@@ -107,6 +107,20 @@ export class SessionWriter {
     return isSameFile(this.path, this.#file);
   }
 
+  /** As {@linkcode SessionWriter.flush}, without waiting on the thread of the program. */
+  async flushSoon(): Promise<boolean> {
+    const file = this.#file;
+    if (file === undefined) return true;
+    try {
+      await file.syncData();
+    } catch (error) {
+      // Closed meanwhile, which flushes too.
+      if (this.#file !== file) return true;
+      throw this.#failed(error);
+    }
+    return this.#file !== file || isSameFile(this.path, file);
+  }
+
   /** Gives file and lock back. May be called again. */
   close(): void {
     this.#file?.close();
@@ -138,7 +152,9 @@ export class SessionWriter {
   #failed(cause: unknown): Error {
     if (cause instanceof SessionSaveError || cause instanceof SessionFileError) return cause;
     if (cause instanceof Deno.errors.AlreadyExists) {
-      return new SessionSaveError(this.path, "the file has been made by somebody else meanwhile; name another one", { cause });
+      return new SessionSaveError(this.path, "the file has been made by somebody else meanwhile; name another one", {
+        cause,
+      });
     }
     return new SessionSaveError(this.path, errorText(cause), { cause });
   }

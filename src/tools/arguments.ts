@@ -58,8 +58,12 @@ function check(value: unknown, schema: PropertySchema, place: string, tool: stri
   };
   const fitted = fit(value, schema.type);
   if (schema.type !== undefined && !hasType(fitted, schema.type)) fail(named(schema.type));
-  if (schema.enum !== undefined && !schema.enum.includes(fitted)) fail(`one of ${schema.enum.map((v) => JSON.stringify(v)).join(", ")}`);
-  if (typeof fitted === "number" && schema.minimum !== undefined && fitted < schema.minimum) fail(`at least ${schema.minimum}`);
+  if (schema.enum !== undefined && !schema.enum.includes(fitted)) {
+    fail(`one of ${schema.enum.map((v) => JSON.stringify(v)).join(", ")}`);
+  }
+  if (typeof fitted === "number" && schema.minimum !== undefined && fitted < schema.minimum) {
+    fail(`at least ${schema.minimum}`);
+  }
   if (Array.isArray(fitted) && schema.items !== undefined) {
     return fitted.map((element, i) => check(element, schema.items!, `${place}[${i}]`, tool));
   }
@@ -81,7 +85,9 @@ function checkProperties(value: Record<string, unknown>, schema: PropertySchema,
 
 function fit(value: unknown, type: PropertySchema["type"]): unknown {
   if (typeof value !== "string") return value;
-  if ((type === "number" || type === "integer") && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+  if ((type === "number" || type === "integer") && value.trim() !== "" && Number.isFinite(Number(value))) {
+    return Number(value);
+  }
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   return value;
 }
@@ -91,7 +97,8 @@ function hasType(value: unknown, type: NonNullable<PropertySchema["type"]>): boo
   if (type === "object") return isRecord(value);
   if (type === "integer") return Number.isSafeInteger(value);
   if (type === "number") return typeof value === "number" && Number.isFinite(value);
-  return typeof value === type;
+  if (type === "boolean") return typeof value === "boolean";
+  return typeof value === "string";
 }
 
 function named(type: PropertySchema["type"]): string {

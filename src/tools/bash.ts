@@ -83,12 +83,19 @@ async function run(command: string, cwd: string, options: ExecOptions, shell: st
   try {
     return await execCommand("bash", args, cwd, options);
   } catch (error) {
-    if (error instanceof Error && error.cause instanceof Deno.errors.NotFound) return await execCommand("sh", args, cwd, options);
+    if (error instanceof Error && error.cause instanceof Deno.errors.NotFound) {
+      return await execCommand("sh", args, cwd, options);
+    }
     throw error;
   }
 }
 
-function failure(output: string, result: ExecResult, timeout: number | undefined, signal: AbortSignal | undefined): string {
+function failure(
+  output: string,
+  result: ExecResult,
+  timeout: number | undefined,
+  signal: AbortSignal | undefined,
+): string {
   const end = !result.killed
     ? `The command ended with code ${result.code}`
     : signal?.aborted

@@ -36,7 +36,8 @@ export function createEditTool(cwd: string): Tool<EditInput, ToolResult> {
   return {
     name: "edit",
     label: "edit",
-    description: "Replaces a text in a file. oldText must be exactly as it stands there, spaces included, and must stand " +
+    description:
+      "Replaces a text in a file. oldText must be exactly as it stands there, spaces included, and must stand " +
       "there once; give some lines around it when it does not.",
     parameters: {
       type: "object",
@@ -79,7 +80,12 @@ async function read(file: string): Promise<string> {
   }
 }
 
-function locate(text: string, oldText: string, newText: string, file: string): { at: number; from: string; to: string } {
+function locate(
+  text: string,
+  oldText: string,
+  newText: string,
+  file: string,
+): { at: number; from: string; to: string } {
   if (oldText === "") throw new Error("oldText is empty; use write to make a file");
   let [from, to] = [oldText, newText];
   let at = text.indexOf(from);

@@ -1,0 +1,375 @@
+/**
+ * The agent's loop: answers of the model and the tool calls in them, until there is nothing left to call.
+ *
+ * @module
+ */
+
+import type { Rule } from "../events.ts";
+import type {
+  AgentMessage,
+  AssistantContent,
+  AssistantMessage,
+  StopReason,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "../messages.ts";
+import type { LanguageModel, ModelErrorEvent, ModelEvent, ModelRequest } from "../models/model.ts";
+import type { HookDecision, HookRunner } from "../runner.ts";
+import type { ToolResult } from "../tool.ts";
+import { checkArguments } from "../tools/arguments.ts";
+import type { SessionTool } from "../tools/mod.ts";
+import { errorText, nearest } from "../values.ts";
+import { toModelMessages } from "./context.ts";
+import type { SessionEvent } from "./session_events.ts";
+import { settle } from "./wait.ts";
+
+/** How long handlers may go on once the run was aborted, in ms. */
+const HANDLER_GRACE = 1_000;
+/** How long a tool may, in ms; enough to end a process tree. */
+const TOOL_GRACE = 3_000;
+
+/** Watches the stream of an answer. */
+export interface StreamWatcher {
+  /** A turn begins. */
+  reset(): void;
+  /** More came; answers with the rules that stop the answer. */
+  watch(event: ModelEvent): Rule[] | undefined;
+}
+
+/** What the loop needs of the session. */
+export interface LoopHost {
+  /** Knows the hooks. */
+  readonly runner: HookRunner;
+  /** The tools behind their hooks, by name. */
+  readonly tools: ReadonlyMap<string, SessionTool>;
+  /** Watches the stream, when there are rules. */
+  readonly watcher?: StreamWatcher;
+  /** The model in use. */
+  model(): LanguageModel;
+  /** Told to the model before all messages. */
+  systemPrompt(): string;
+  /** The agent's messages. */
+  messages(): AgentMessage[];
+  /** Puts a message into the session; the result is what is in it now. */
+  append(message: AgentMessage): AgentMessage;
+  /** Messages that are to be read before the next turn. */
+  takeSteering(): AgentMessage[];
+  /** Messages that are to be read when the agent would stop. */
+  takeFollowUps(): AgentMessage[];
+  /** Tells those who watch the session. */
+  tell(event: SessionEvent): void;
+  /** A turn is over and all of it appended. */
+  turnEnded(): void;
+}
+
+/** How a run of the loop ended. */
+export interface LoopOutcome {
+  /** All messages that it added. */
+  messages: AgentMessage[];
+  /** The last answer. */
+  last?: AssistantMessage;
+  /** Why that failed. */
+  failure?: ModelErrorEvent;
+  /** The rules that stopped it. */
+  interruptedBy?: Rule[];
+}
+
+interface Answer {
+  message: AssistantMessage;
+  failure?: ModelErrorEvent;
+  interruptedBy?: Rule[];
+}
+
+/** Runs the agent for one session. */
+export class AgentLoop {
+  readonly #host: LoopHost;
+
+  /** @param host The session. */
+  constructor(host: LoopHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Runs until the model calls nothing and nobody has more to say, or until it fails or is aborted. `agent_start` and
+   * `agent_end`, `turn_start` and `turn_end` come in pairs however it ends.
+   *
+   * @param batch Messages to begin with; none to go on from where the session is.
+   * @param signal Ends the run.
+   */
+  async run(batch: readonly AgentMessage[], signal: AbortSignal): Promise<LoopOutcome> {
+    const outcome: LoopOutcome = { messages: [] };
+    await this.#emit({ type: "agent_start" }, signal);
+    this.#host.tell({ type: "agent_start" });
+    this.#deliver(batch, outcome);
+    for (let turnIndex = 0; !signal.aborted; turnIndex++) {
+      this.#deliver(this.#host.takeSteering(), outcome);
+      if (await this.#turn(turnIndex, outcome, signal)) continue;
+      const followUps = signal.aborted || outcome.failure || outcome.interruptedBy ? [] : this.#host.takeFollowUps();
+      if (followUps.length === 0) break;
+      this.#deliver(followUps, outcome);
+    }
+    return outcome;
+  }
+
+  /** Says that the run is over. */
+  async end(outcome: LoopOutcome, signal: AbortSignal): Promise<void> {
+    await this.#emit({ type: "agent_end", messages: outcome.messages }, signal);
+    this.#host.tell({ type: "agent_end" });
+  }
+
+  /** Runs one turn; tells whether another one follows. */
+  async #turn(turnIndex: number, outcome: LoopOutcome, signal: AbortSignal): Promise<boolean> {
+    const host = this.#host;
+    await this.#emit({ type: "turn_start", turnIndex, timestamp: Date.now() }, signal);
+    host.tell({ type: "turn_start", turnIndex });
+    const { message, failure, interruptedBy } = await this.#answer(signal);
+    outcome.messages.push(message);
+    outcome.last = message;
+    if (failure !== undefined) outcome.failure = failure;
+    else delete outcome.failure;
+    if (interruptedBy !== undefined) outcome.interruptedBy = interruptedBy;
+    const calls = message.stopReason === "error" || message.stopReason === "aborted"
+      ? []
+      : message.content.filter((part) => part.type === "toolCall");
+    const toolResults: ToolResultMessage[] = [];
+    // One after the other, so that two calls that touch the same file do so in the order in which the model wrote them.
+    for (const call of calls) toolResults.push(await this.#call(call, signal));
+    outcome.messages.push(...toolResults);
+    await this.#emit({ type: "turn_end", turnIndex, message, toolResults }, signal);
+    host.tell({ type: "turn_end", turnIndex });
+    host.turnEnded();
+    if (failure !== undefined || interruptedBy !== undefined || signal.aborted) return false;
+    if (calls.length > 0) return true;
+    const steering = host.takeSteering();
+    this.#deliver(steering, outcome);
+    return steering.length > 0;
+  }
+
+  #deliver(messages: readonly AgentMessage[], outcome: LoopOutcome): void {
+    for (const message of messages) outcome.messages.push(this.#host.append(message));
+  }
+
+  async #emit(event: Parameters<HookRunner["emit"]>[0], signal: AbortSignal): Promise<void> {
+    try {
+      await settle(this.#host.runner.emit(event), signal, HANDLER_GRACE);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      this.#host.tell({
+        type: "notice",
+        level: "warning",
+        message: `A handler of ${event.type} went on after the run was aborted, and was left behind`,
+      });
+    }
+  }
+
+  async #answer(signal: AbortSignal): Promise<Answer> {
+    const host = this.#host;
+    const model = host.model();
+    host.tell({ type: "message_start", role: "assistant" });
+    const draft = new Draft();
+    let failure: ModelErrorEvent | undefined;
+    let interruptedBy: Rule[] | undefined;
+    let stopReason: StopReason | undefined;
+    const stop = new AbortController();
+    const streamSignal = AbortSignal.any([signal, stop.signal]);
+    try {
+      const messages = await settle(host.runner.emitContext(host.messages()), signal, 0);
+      const request: ModelRequest = {
+        systemPrompt: host.systemPrompt(),
+        messages: toModelMessages(messages),
+        tools: [...host.tools.values()].map(describe),
+        signal: streamSignal,
+      };
+      host.watcher?.reset();
+      for await (const event of untilAborted(model.stream(request), streamSignal)) {
+        if (event.type === "error") {
+          failure = event;
+          break;
+        }
+        if (event.type === "done") {
+          stopReason = event.stopReason;
+          break;
+        }
+        draft.add(event);
+        if (event.type === "text" || event.type === "thinking" || event.type === "toolCallDelta") {
+          if (event.delta !== "") host.tell({ type: "message_update", delta: event });
+          interruptedBy = host.watcher?.watch(event);
+          if (interruptedBy !== undefined) break;
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) failure = { type: "error", message: errorText(error), ...errorFields(error) };
+    } finally {
+      stop.abort();
+    }
+    if (interruptedBy === undefined && failure === undefined && stopReason === undefined && !signal.aborted) {
+      failure = { type: "error", message: "The model's answer ended before it was whole", retryable: true };
+    }
+    const errorMessage = signal.aborted
+      ? "The run was aborted"
+      : interruptedBy !== undefined
+      ? `Stopped by ${interruptedBy.map((rule) => rule.name).join(", ")}`
+      : failure?.message;
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: draft.content,
+      provider: model.provider,
+      model: model.id,
+      ...draft.usage && { usage: draft.usage },
+      stopReason: signal.aborted || interruptedBy !== undefined
+        ? "aborted"
+        : failure !== undefined
+        ? "error"
+        : draft.hasCalls
+        ? "toolUse"
+        : stopReason ?? "stop",
+      ...errorMessage !== undefined && { errorMessage },
+      ...interruptedBy !== undefined && { interruptedBy: interruptedBy.map((rule) => rule.name) },
+      timestamp: Date.now(),
+    };
+    const appended = host.append(message) as AssistantMessage;
+    return {
+      message: appended,
+      ...failure !== undefined && !signal.aborted && { failure },
+      ...interruptedBy !== undefined && !signal.aborted && { interruptedBy },
+    };
+  }
+
+  async #call(call: ToolCall, signal: AbortSignal): Promise<ToolResultMessage> {
+    const { runner } = this.#host;
+    const decisions: HookDecision[] = [];
+    const forget = runner.onDecision((decision) => {
+      if ("toolCallId" in decision.event && decision.event.toolCallId === call.id) decisions.push(decision);
+    });
+    this.#host.tell({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+    let result: ToolResult;
+    let isError = false;
+    try {
+      result = await this.#execute(call, signal);
+      if (!Array.isArray(result?.content)) throw new TypeError(`The tool ${call.name} answered without content`);
+    } catch (error) {
+      result = { content: [{ type: "text", text: signal.aborted ? abortText(error) : errorText(error) }] };
+      isError = true;
+    } finally {
+      forget();
+    }
+    const message = this.#host.append({
+      role: "toolResult",
+      toolCallId: call.id,
+      toolName: call.name,
+      content: result.content.filter(isContent),
+      ...result.details !== undefined && { details: result.details },
+      isError,
+      timestamp: Date.now(),
+    }) as ToolResultMessage;
+    const gate = decisions.find(({ effect }) => effect === "block" || effect === "broken");
+    const changedBy = decisions.filter(({ effect }) => effect === "change").map(({ hookPath }) => hookPath);
+    this.#host.tell({
+      type: "tool_execution_end",
+      toolCallId: call.id,
+      toolName: call.name,
+      content: message.content,
+      ...message.details !== undefined && { details: message.details },
+      isError,
+      blocked: gate !== undefined,
+      ...gate !== undefined && { hook: gate.hookPath },
+      ...gate?.reason !== undefined && { reason: gate.reason },
+      ...changedBy.length > 0 && { changedBy },
+    });
+    return message;
+  }
+
+  async #execute(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+    const { tools, runner } = this.#host;
+    if (signal.aborted) throw new Error("The run was aborted before this call");
+    const tool = tools.get(call.name);
+    if (tool === undefined) {
+      const near = nearest(call.name, tools.keys());
+      const hint = near === undefined ? `the tools are ${[...tools.keys()].join(", ")}` : `did you mean ${near}?`;
+      throw new Error(`There is no tool ${JSON.stringify(call.name)}; ${hint}`);
+    }
+    const args = checkArguments(tool.name, tool.parameters, call.arguments);
+    const onUpdate = (partial: ToolResult) => {
+      // What is told while a tool runs has not been through the hooks that redact.
+      if (runner.hasHandlers("tool_result") || !Array.isArray(partial?.content)) return;
+      const { id: toolCallId, name: toolName } = call;
+      this.#host.tell({ type: "tool_execution_update", toolCallId, toolName, content: partial.content });
+    };
+    return await settle(tool.execute(call.id, args, signal, onUpdate), signal, TOOL_GRACE);
+  }
+}
+
+/** An answer while it comes in. */
+class Draft {
+  readonly content: AssistantContent[] = [];
+  usage: AssistantMessage["usage"];
+  hasCalls = false;
+
+  add(event: ModelEvent): void {
+    const last = this.content.at(-1);
+    switch (event.type) {
+      case "text":
+        if (last?.type === "text") last.text += event.delta;
+        else if (event.delta !== "") this.content.push({ type: "text", text: event.delta });
+        break;
+      case "thinking":
+        if (last?.type === "thinking" && last.thinkingSignature === undefined) {
+          last.thinking += event.delta;
+          if (event.signature !== undefined) last.thinkingSignature = event.signature;
+        } else if (event.delta !== "" || event.signature !== undefined) {
+          this.content.push({
+            type: "thinking",
+            thinking: event.delta,
+            ...event.signature !== undefined && { thinkingSignature: event.signature },
+          });
+        }
+        break;
+      case "toolCall":
+        this.hasCalls = true;
+        this.content.push({ type: "toolCall", id: event.id, name: event.name, arguments: event.arguments });
+        break;
+      case "usage":
+        this.usage = event.usage;
+        break;
+    }
+  }
+}
+
+/** Reads a stream until it ends or a signal aborts, even if the stream does not listen to the signal. */
+async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const step = await settle(Promise.resolve(iterator.next()), signal, 0);
+      if (step.done) return;
+      yield step.value;
+    }
+  } finally {
+    // Not awaited: a stream that hangs would hang here too.
+    Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}
+
+function describe(tool: SessionTool): { name: string; description: string; parameters: unknown } {
+  return { name: tool.name, description: tool.description ?? "", parameters: tool.parameters ?? { type: "object" } };
+}
+
+function abortText(error: unknown): string {
+  const text = errorText(error);
+  return /abort/i.test(text) ? text : `The run was aborted: ${text}`;
+}
+
+function isContent(part: unknown): part is UserContent {
+  return typeof part === "object" && part !== null && "type" in part && (part.type === "text" || part.type === "image");
+}
+
+function errorFields(error: unknown): Partial<ModelErrorEvent> {
+  const { status, retryable, retryAfterMs, overflow } = Object(error) as Partial<ModelErrorEvent>;
+  return {
+    ...typeof status === "number" && { status },
+    ...typeof retryable === "boolean" && { retryable },
+    ...typeof retryAfterMs === "number" && { retryAfterMs },
+    ...typeof overflow === "boolean" && { overflow },
+  };
+}

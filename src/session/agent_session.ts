@@ -1,0 +1,773 @@
+/**
+ * A coding session: a model, tools and hooks around one tree of entries.
+ *
+ * @module
+ */
+
+import type {
+  HookMessageInput,
+  HookUIContext,
+  Model,
+  ModelRegistry,
+  NewSessionOptions,
+  SendMessageOptions,
+} from "../api.ts";
+import type { SessionEntry } from "../entries.ts";
+import type { SwitchReason } from "../events.ts";
+import type { LoadedHook } from "../hook.ts";
+import { type AgentMessage, type CustomMessage, type ImageContent, textOf, type UserMessage } from "../messages.ts";
+import type { LanguageModel } from "../models/model.ts";
+import { HookRunner } from "../runner.ts";
+import { HookToolWrapper } from "../tool_wrapper.ts";
+import { createTools, type SessionTool } from "../tools/mod.ts";
+import { errorText, isRecord, kindOf, nearest } from "../values.ts";
+import { AgentLoop, type LoopOutcome } from "./agent_loop.ts";
+import { messageOf } from "./context.ts";
+import type { SessionEvent, SessionIdentity, SessionListener } from "./session_events.ts";
+import { onTermination } from "./signals.ts";
+import { SessionManager } from "./store.ts";
+import { SessionView } from "./view.ts";
+import { settle } from "./wait.ts";
+
+/** How long handlers may hold up the end of a session, in ms. */
+const SHUTDOWN_GRACE = 3_000;
+
+/** Options of {@linkcode AgentSession}. */
+export interface AgentSessionOptions {
+  /** The folder that it works in. */
+  cwd: string;
+  /** The model that answers; without one, prompts fail. */
+  model?: LanguageModel;
+  /** The hooks, in the order in which they run. */
+  hooks?: readonly LoadedHook[];
+  /** Where it is kept; in memory when absent. The session closes it. */
+  sessionManager?: SessionManager;
+  /** What the model may call; bash, read, write, edit, grep and find when absent. */
+  tools?: readonly SessionTool[];
+  /** Told to the model before all messages; a short one about the folder and the tools when absent. */
+  systemPrompt?: string;
+  /** The models that there are; the one in use when absent. */
+  modelRegistry?: ModelRegistry;
+  /** Ways to reach the person; none when absent. */
+  uiContext?: HookUIContext;
+  /** Whether a person can answer; default false. */
+  hasUI?: boolean;
+  /** Whether SIGINT, SIGTERM and SIGHUP end the session in order, and then the process; default true. */
+  handleSignals?: boolean;
+}
+
+/** Options of {@linkcode AgentSession.prompt}. */
+export interface PromptOptions {
+  /** Pictures that go with it. */
+  images?: ImageContent[];
+  /** What to do while the agent works: read it before the next turn, or when the agent would stop. Refused when absent. */
+  deliverAs?: "steer" | "followUp";
+}
+
+/** How a prompt was taken. */
+export interface PromptOutcome {
+  /** It was a slash command, it ran the agent, or it waits until the agent reads it. */
+  handledAs: "command" | "run" | "queued";
+}
+
+/** A prompt that came while the agent works. */
+export class AgentBusyError extends Error {
+  /** Tells it from other errors. */
+  override name = "AgentBusyError";
+}
+
+/** A slash command that no hook registered. */
+export class UnknownCommandError extends Error {
+  /** Tells it from other errors. */
+  override name = "UnknownCommandError";
+}
+
+type Phase = "idle" | "starting" | "running" | "ending";
+
+/**
+ * A session that a person can drive. It emits every event to its hooks and waits for them, keeps each message before it
+ * goes on, and tells listeners what happens.
+ *
+ * @example A prompt, and a hook that keeps a command from running
+ * ```ts
+ * import { AgentSession, ScriptedModel } from "@xcsh/hooks/session";
+ * import { createTestHook } from "@xcsh/hooks/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const gate = await createTestHook((pi) => {
+ *   pi.on("tool_call", () => ({ block: true, reason: "not today" }));
+ * });
+ * const model = new ScriptedModel({
+ *   turns: [{ toolCalls: [{ name: "bash", arguments: { command: "rm -rf ." } }] }, { text: "I may not." }],
+ * });
+ * await using session = new AgentSession({ cwd: "/project", model, hooks: [gate], handleSignals: false });
+ * const blocked: string[] = [];
+ * session.subscribe((event) => {
+ *   if (event.type === "tool_execution_end" && event.blocked) blocked.push(event.reason ?? "");
+ * });
+ * await session.prompt("clean up");
+ * assertEquals(blocked, ["not today"]);
+ * ```
+ */
+export class AgentSession {
+  /** Hands events to the hooks. */
+  readonly runner: HookRunner;
+  readonly #cwd: string;
+  readonly #tools: ReadonlyMap<string, SessionTool>;
+  readonly #systemPrompt: string;
+  readonly #listeners = new Set<SessionListener>();
+  readonly #loop: AgentLoop;
+  readonly #handleSignals: boolean;
+  #model: LanguageModel | undefined;
+  #manager: SessionManager;
+  #messages: AgentMessage[] = [];
+  #steering: AgentMessage[] = [];
+  #followUps: AgentMessage[] = [];
+  #phase: Phase = "idle";
+  #controller: AbortController | undefined;
+  #idle: Promise<void> = Promise.resolve();
+  #started: Promise<void> | undefined;
+  #disposed: Promise<void> | undefined;
+  #removeSignals: (() => void) | undefined;
+  #flushed: Promise<void> = Promise.resolve();
+
+  /** @param options See {@linkcode AgentSessionOptions}. */
+  constructor(options: AgentSessionOptions) {
+    this.#cwd = options.cwd;
+    this.#model = options.model;
+    this.#handleSignals = options.handleSignals ?? true;
+    this.#manager = options.sessionManager ?? SessionManager.inMemory(options.cwd);
+    const registry = options.modelRegistry ?? registryOf(() => this.#model);
+    this.runner = new HookRunner(options.hooks ?? [], options.cwd, new SessionView(() => this.#manager), registry);
+    const tools = options.tools ?? createTools(options.cwd);
+    this.#tools = new Map(
+      tools.map((tool) => [tool.name, new HookToolWrapper(tool, this.runner, { redactErrors: true })]),
+    );
+    this.#systemPrompt = options.systemPrompt ?? defaultSystemPrompt(options.cwd, tools);
+    this.#adopt(this.#manager);
+    this.runner.initialize({
+      getModel: () => modelInfo(this.#model),
+      sendMessageHandler: (message, sendOptions) => this.sendMessage(message, sendOptions),
+      appendEntryHandler: (customType, data) => void this.appendEntry(customType, data),
+      newSessionHandler: (newOptions) => this.newSession(newOptions),
+      branchHandler: (entryId) => this.branch(entryId),
+      navigateTreeHandler: (targetId, navigateOptions) => this.navigateTree(targetId, navigateOptions),
+      isIdle: () => this.isIdle,
+      waitForIdle: () => this.waitForIdle(),
+      abort: () => void this.abort(),
+      hasQueuedMessages: () => this.#steering.length + this.#followUps.length > 0,
+      ...options.uiContext && { uiContext: options.uiContext },
+      hasUI: options.hasUI ?? false,
+    });
+    this.runner.onError(({ hookPath, event, error }) => this.#tell({ type: "hook_error", hookPath, event, error }));
+    this.#loop = new AgentLoop({
+      runner: this.runner,
+      tools: this.#tools,
+      model: () => this.#requireModel(),
+      systemPrompt: () => this.#systemPrompt,
+      messages: () => this.#messages,
+      append: (message) => this.#append(message),
+      takeSteering: () => this.#steering.splice(0),
+      takeFollowUps: () => this.#followUps.splice(0),
+      tell: (event) => this.#tell(event),
+      turnEnded: () => this.#flush(),
+    });
+  }
+
+  /** The session's entries. Another object after a new, resumed, forked or branched session took over. */
+  get sessionManager(): SessionManager {
+    return this.#manager;
+  }
+
+  /** What the agent remembers: what the model would read now, before hooks and conversion. */
+  get messages(): readonly AgentMessage[] {
+    return this.#messages;
+  }
+
+  /** The model in use. */
+  get model(): Model | undefined {
+    return modelInfo(this.#model);
+  }
+
+  /** Whether the agent waits for a prompt. */
+  get isIdle(): boolean {
+    return this.#phase === "idle";
+  }
+
+  /**
+   * Watches the session.
+   *
+   * @param listener Told of each event, after the hooks.
+   * @returns Ends the watching.
+   */
+  subscribe(listener: SessionListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Emits `session_start`, once. The first prompt does it too. */
+  start(): Promise<void> {
+    return this.#started ??= this.#start();
+  }
+
+  /**
+   * Takes a prompt. A slash command of a hook runs at once, also while the agent works; anything else runs the agent until
+   * it has nothing left to do.
+   *
+   * @param text The prompt, or `/name args`.
+   * @param options See {@linkcode PromptOptions}.
+   * @returns How it was taken.
+   * @throws {UnknownCommandError} For a slash command that nobody registered.
+   * @throws {AgentBusyError} While the agent works, when `deliverAs` is absent.
+   */
+  async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
+    this.#requireOpen();
+    await this.start();
+    const command = /^\/([^\s/]+)(?: ([\s\S]*))?$/.exec(text);
+    if (command !== null) {
+      await this.#runCommand(command[1]!, command[2] ?? "");
+      return { handledAs: "command" };
+    }
+    const message = userMessage(text, options.images);
+    if (!this.isIdle) {
+      if (options.deliverAs === undefined) {
+        throw new AgentBusyError("The agent is at work; wait until it is idle, or say how to deliver the prompt");
+      }
+      (options.deliverAs === "steer" ? this.#steering : this.#followUps).push(message);
+      return { handledAs: "queued" };
+    }
+    this.#requireModel();
+    await this.#work((signal) => this.#beginWithPrompt(message, text, options.images, signal));
+    return { handledAs: "run" };
+  }
+
+  /**
+   * Adds a message of a hook. While the agent works it waits to be read: before the next turn, or with `deliverAs: "followUp"`
+   * when the agent would stop. While it is idle, `triggerTurn` runs the agent; otherwise the message is appended. So it is in handlers of
+   * `agent_end`, where `deliverAs` runs the agent once more as well.
+   *
+   * @param message The message.
+   * @param options How it is delivered.
+   * @throws {TypeError} When the message is malformed or cannot be written as JSON.
+   */
+  sendMessage(message: HookMessageInput, options: SendMessageOptions = {}): void {
+    this.#requireOpen();
+    const custom = customMessage(message);
+    if (this.#phase === "starting" || this.#phase === "running") {
+      (options?.deliverAs === "followUp" ? this.#followUps : this.#steering).push(custom);
+    } else if (this.#phase === "ending" && (options?.triggerTurn || options?.deliverAs !== undefined)) {
+      this.#followUps.push(custom);
+    } else if (this.#phase === "idle" && options?.triggerTurn) {
+      this.#requireModel();
+      this.#work(() => Promise.resolve([custom])).catch((error) => this.#notice("error", errorText(error)));
+    } else this.#append(custom);
+  }
+
+  /**
+   * Appends data that the model never reads.
+   *
+   * @param customType The hook's own name for it.
+   * @param data The data, as JSON.
+   * @returns The id of the entry.
+   * @throws {TypeError} When it cannot be written as JSON.
+   */
+  appendEntry(customType: string, data?: unknown): string {
+    this.#requireOpen();
+    if (typeof customType !== "string") {
+      throw new TypeError(`appendEntry needs a customType, not ${kindOf(customType)}`);
+    }
+    return this.#manager.appendCustomEntry(customType, data);
+  }
+
+  /** Stops what the agent does; resolves when it is idle. What waited to be read is appended, so that it is not lost. */
+  async abort(): Promise<void> {
+    this.#controller?.abort(new DOMException("The run was aborted", "AbortError"));
+    await this.#idle;
+  }
+
+  /** Resolves when the agent waits for a prompt. */
+  async waitForIdle(): Promise<void> {
+    while (!this.isIdle) await this.#idle;
+  }
+
+  /** Uses another model from the next turn on. */
+  setModel(model: LanguageModel): void {
+    this.#model = model;
+    this.#manager.appendModelChange(`${model.provider}/${model.id}`);
+  }
+
+  /**
+   * Begins a new session; the one before is closed.
+   *
+   * @param options `parentSession`, and `setup` that fills it before it is used.
+   * @returns Whether a hook kept it from happening.
+   */
+  async newSession(options: NewSessionOptions = {}): Promise<{ cancelled: boolean }> {
+    this.#requireOpen();
+    if (await this.#isCancelled({ type: "session_before_switch", reason: "new" })) return { cancelled: true };
+    await this.abort();
+    const next = this.#manager.createNewSession({
+      ...options.parentSession !== undefined && { parentSession: options.parentSession },
+    });
+    try {
+      await options.setup?.(next);
+    } catch (error) {
+      next.close();
+      throw error;
+    }
+    await this.#switchTo(next, "new");
+    return { cancelled: false };
+  }
+
+  /**
+   * Goes on with another session file.
+   *
+   * @param file The file.
+   * @returns Whether a hook kept it from happening.
+   * @throws {import("./errors.ts").SessionFileError} When it cannot be opened; the session then stays as it is.
+   */
+  async switchSession(file: string): Promise<{ cancelled: boolean }> {
+    this.#requireOpen();
+    const cancelled = await this.#isCancelled({
+      type: "session_before_switch",
+      reason: "resume",
+      targetSessionFile: file,
+    });
+    if (cancelled) return { cancelled };
+    await this.abort();
+    await this.#switchTo(SessionManager.open(file, { cwd: this.#cwd }), "resume");
+    return { cancelled: false };
+  }
+
+  /**
+   * Goes on in a copy of the session.
+   *
+   * @returns Whether a hook kept it from happening.
+   * @throws {Error} For a session in memory, before any hook is asked.
+   */
+  async fork(): Promise<{ cancelled: boolean }> {
+    this.#requireOpen();
+    if (this.#manager.getSessionFile() === undefined) {
+      throw new Error("A session in memory cannot be forked; it has no file");
+    }
+    if (await this.#isCancelled({ type: "session_before_switch", reason: "fork" })) return { cancelled: true };
+    await this.abort();
+    await this.#switchTo(this.#manager.fork(), "fork");
+    return { cancelled: false };
+  }
+
+  /**
+   * Makes the branch before a user message a session of its own and goes on there.
+   *
+   * @param entryId The user message.
+   * @returns Its text, to be edited, and whether a hook kept it from happening.
+   * @throws {Error} When the entry is no user message, before any hook is asked.
+   */
+  async branch(entryId: string): Promise<{ cancelled: boolean; selectedText: string }> {
+    this.#requireOpen();
+    const entry = this.#manager.getEntry(entryId);
+    if (entry?.type !== "message" || entry.message.role !== "user") {
+      throw new Error(`Invalid entry ID for branching: ${entryId}`);
+    }
+    const selectedText = textOf(entry.message.content);
+    const answer = await this.runner.emit({ type: "session_before_branch", entryId });
+    if (answer?.cancel) return { cancelled: true, selectedText };
+    await this.abort();
+    const previous = this.#manager;
+    const previousSessionFile = previous.getSessionFile();
+    const next = previous.createBranchedSession(entry.parentId);
+    const messages = this.#messages;
+    this.#replace(next);
+    if (answer?.skipConversationRestore) this.#messages = messages;
+    await this.runner.emit({ type: "session_branch", previousSessionFile });
+    this.#tell({
+      type: "session_branch",
+      ...this.#identity(),
+      ...previousSessionFile !== undefined && { previousSessionFile },
+    });
+    return { cancelled: false, selectedText };
+  }
+
+  /**
+   * Moves to another entry of the tree. A message of the person is moved before, so that it can be said again.
+   *
+   * @param targetId Where to.
+   * @param options Whether what is left behind is summarised.
+   * @returns Whether a hook kept it from happening, and the text of a message that can be said again.
+   * @throws {Error} When there is no such entry, before any hook is asked.
+   */
+  async navigateTree(
+    targetId: string,
+    options: { summarize?: boolean } = {},
+  ): Promise<{ cancelled: boolean; editorText?: string }> {
+    this.#requireOpen();
+    const target = this.#manager.getEntry(targetId);
+    if (target === undefined) throw new Error(`Entry ${targetId} not found`);
+    const oldLeafId = this.#manager.getLeafId();
+    if (targetId === oldLeafId) return { cancelled: false };
+    const { newLeafId, editorText } = landing(target);
+    const { commonAncestorId, left } = this.#leftBehind(targetId);
+    await using controller = new DisposableController();
+    const answer = await this.runner.emit({
+      type: "session_before_tree",
+      preparation: {
+        targetId,
+        oldLeafId,
+        commonAncestorId,
+        entriesToSummarize: left,
+        userWantsSummary: options.summarize ?? false,
+      },
+      signal: controller.signal,
+    });
+    if (answer?.cancel) return { cancelled: true };
+    await this.abort();
+    const summary = options.summarize ? answer?.summary : undefined;
+    let summaryId: string | undefined;
+    if (summary?.summary) {
+      summaryId = this.#manager.branchWithSummary(newLeafId, summary.summary, summary.details, true);
+    } else if (newLeafId === null) this.#manager.resetLeaf();
+    else this.#manager.branch(newLeafId);
+    this.#restore();
+    await this.#emitTree(oldLeafId, summaryId);
+    return { cancelled: false, ...editorText !== undefined && { editorText } };
+  }
+
+  /** Names an entry, or takes its name away. */
+  label(entryId: string, label: string | undefined): void {
+    this.#requireOpen();
+    this.#manager.appendLabelChange(entryId, label);
+  }
+
+  /**
+   * Ends the session: stops the agent, emits `session_shutdown`, and closes the file. May be called again, and does it once.
+   */
+  dispose(): Promise<void> {
+    return this.#disposed ??= this.#dispose();
+  }
+
+  /** As {@linkcode AgentSession.dispose}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  async #start(): Promise<void> {
+    if (this.#handleSignals) this.#removeSignals = onTermination(() => this.dispose());
+    for (const warning of this.#manager.warnings) this.#notice("warning", warning);
+    const saveError = this.#manager.getSaveError();
+    if (saveError !== undefined) this.#notice("warning", saveError.message);
+    await this.runner.emit({ type: "session_start" });
+    const model = this.#model;
+    this.#tell({
+      type: "session_start",
+      ...this.#identity(),
+      ...model !== undefined && { model: `${model.provider}/${model.id}` },
+    });
+  }
+
+  async #dispose(): Promise<void> {
+    await this.abort();
+    try {
+      if (this.#started !== undefined) {
+        await this.#started.catch(() => {});
+        const ended = AbortSignal.abort(new Error("a handler of session_shutdown did not end"));
+        await settle(this.runner.emit({ type: "session_shutdown" }), ended, SHUTDOWN_GRACE);
+      }
+    } catch (error) {
+      this.#notice("warning", `Shutting down: ${errorText(error)}`);
+    } finally {
+      if (this.#started !== undefined) this.#tell({ type: "session_shutdown" });
+      this.#removeSignals?.();
+      await this.#flushed;
+      try {
+        this.#manager.close();
+      } catch (error) {
+        this.#notice("error", errorText(error));
+      }
+      this.#listeners.clear();
+    }
+  }
+
+  /** Makes the batch that begins a run out of a prompt and what hooks add to it. */
+  async #beginWithPrompt(
+    message: UserMessage,
+    text: string,
+    images: ImageContent[] | undefined,
+    signal: AbortSignal,
+  ): Promise<AgentMessage[]> {
+    const answer = await settle(this.runner.emitBeforeAgentStart(text, images), signal, 0);
+    if (answer?.message === undefined) return [message];
+    try {
+      return [message, customMessage({ attribution: "user", ...answer.message })];
+    } catch (error) {
+      this.#notice("error", `The message that a hook gave before_agent_start was left out: ${errorText(error)}`);
+      return [message];
+    }
+  }
+
+  /** Runs the agent until it has nothing left to do. */
+  #work(begin: (signal: AbortSignal) => Promise<AgentMessage[]>): Promise<void> {
+    const controller = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#controller = controller;
+    this.#idle = promise;
+    this.#phase = "starting";
+    return this.#workUntilIdle(begin, controller.signal).finally(() => {
+      this.#phase = "idle";
+      this.#controller = undefined;
+      this.#keepQueued();
+      resolve();
+    });
+  }
+
+  async #workUntilIdle(begin: (signal: AbortSignal) => Promise<AgentMessage[]>, signal: AbortSignal): Promise<void> {
+    let batch: AgentMessage[] | undefined;
+    try {
+      batch = await begin(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    while (batch !== undefined && !signal.aborted) {
+      this.#phase = "running";
+      const outcome: LoopOutcome = await this.#loop.run(batch, signal);
+      this.#phase = "ending";
+      await this.#loop.end(outcome, signal);
+      batch = signal.aborted ? undefined : this.#continuation();
+    }
+    await this.#flushed;
+  }
+
+  /** What the agent goes on with after a run, or `undefined` when it is done. */
+  #continuation(): AgentMessage[] | undefined {
+    const queued = [...this.#steering.splice(0), ...this.#followUps.splice(0)];
+    return queued.length > 0 ? queued : undefined;
+  }
+
+  /** Appends what nobody will read in this run any more. */
+  #keepQueued(): void {
+    for (const message of [...this.#steering.splice(0), ...this.#followUps.splice(0)]) this.#append(message);
+  }
+
+  async #runCommand(name: string, args: string): Promise<void> {
+    const command = this.runner.getCommand(name);
+    if (command === undefined) {
+      const names = this.runner.getRegisteredCommands().map((registered) => registered.name);
+      const near = nearest(name, names);
+      const hint = near !== undefined
+        ? `did you mean /${near}?`
+        : names.length > 0
+        ? `there are ${names.map((known) => `/${known}`).join(", ")}`
+        : "no hook registered a command";
+      throw new UnknownCommandError(`There is no command /${name}; ${hint}`);
+    }
+    this.#tell({ type: "command", name, args });
+    try {
+      await command.handler(args, this.runner.createCommandContext());
+    } catch (error) {
+      const stack = error instanceof Error ? error.stack : undefined;
+      this.runner.emitError({
+        hookPath: `command:${name}`,
+        event: "command",
+        error: errorText(error),
+        ...stack !== undefined && { stack },
+      });
+    }
+  }
+
+  async #isCancelled(event: { type: "session_before_switch"; reason: SwitchReason; targetSessionFile?: string }) {
+    return Boolean((await this.runner.emit(event))?.cancel);
+  }
+
+  async #switchTo(next: SessionManager, reason: SwitchReason): Promise<void> {
+    const previousSessionFile = this.#manager.getSessionFile();
+    this.#replace(next);
+    await this.runner.emit({ type: "session_switch", reason, previousSessionFile });
+    this.#tell({
+      type: "session_switch",
+      reason,
+      ...this.#identity(),
+      ...previousSessionFile !== undefined && { previousSessionFile },
+    });
+  }
+
+  #replace(next: SessionManager): void {
+    const previous = this.#manager;
+    this.#adopt(next);
+    for (const warning of next.warnings) this.#notice("warning", warning);
+    try {
+      previous.close();
+    } catch (error) {
+      this.#notice("error", errorText(error));
+    }
+  }
+
+  #adopt(manager: SessionManager): void {
+    this.#manager = manager;
+    manager.onSaveError((error) => {
+      if (error === undefined) this.#notice("info", "The session is saved again, with all that was missing");
+      else this.#notice("error", `${error.message}; the conversation goes on in memory`);
+    });
+    this.#steering = [];
+    this.#followUps = [];
+    this.#restore();
+  }
+
+  #restore(): void {
+    this.#messages = this.#manager.buildContext().messages;
+  }
+
+  #append(message: AgentMessage): AgentMessage {
+    if (message.role !== "assistant") this.#tell({ type: "message_start", role: message.role });
+    const entryId = message.role === "custom" ? this.#appendCustom(message) : this.#appendMessage(message);
+    const appended = messageOf(this.#manager.getEntry(entryId)!)!;
+    this.#messages.push(appended);
+    this.#tell({ type: "message_end", message: appended, entryId });
+    return appended;
+  }
+
+  #appendCustom({ customType, content, display, details, attribution }: CustomMessage): string {
+    return this.#manager.appendCustomMessageEntry(customType, content, display, details, attribution);
+  }
+
+  #appendMessage(message: AgentMessage): string {
+    try {
+      return this.#manager.appendMessage(message);
+    } catch (error) {
+      if (message.role !== "toolResult" || message.details === undefined) throw error;
+      this.#notice("warning", `The details of ${message.toolName} were left out: ${errorText(error)}`);
+      const { details: _, ...rest } = message;
+      return this.#manager.appendMessage(rest);
+    }
+  }
+
+  /** Makes the turn outlast a power failure while the agent goes on. */
+  #flush(): void {
+    const manager = this.#manager;
+    this.#flushed = this.#flushed.then(() => manager.flushSoon()).catch((error) =>
+      this.#notice("error", errorText(error))
+    );
+  }
+
+  #leftBehind(targetId: string): { commonAncestorId: string | null; left: SessionEntry[] } {
+    const onTarget = new Set(this.#manager.getBranch(targetId).map((entry) => entry.id));
+    const branch = this.#manager.getBranch();
+    let common = branch.length;
+    while (common > 0 && !onTarget.has(branch[common - 1]!.id)) common--;
+    return { commonAncestorId: branch[common - 1]?.id ?? null, left: branch.slice(common) };
+  }
+
+  async #emitTree(oldLeafId: string | null, summaryId: string | undefined): Promise<void> {
+    const newLeafId = this.#manager.getLeafId();
+    const entry = summaryId === undefined ? undefined : this.#manager.getEntry(summaryId);
+    const summaryEntry = entry?.type === "branch_summary" ? entry : undefined;
+    await this.runner.emit({
+      type: "session_tree",
+      newLeafId,
+      oldLeafId,
+      ...summaryEntry && { summaryEntry, fromExtension: summaryEntry.fromExtension ?? false },
+    });
+    this.#tell({ type: "session_tree", newLeafId, oldLeafId, ...summaryEntry && { summaryEntry } });
+  }
+
+  #identity(): SessionIdentity {
+    const sessionFile = this.#manager.getSessionFile();
+    return {
+      sessionId: this.#manager.getSessionId(),
+      ...sessionFile !== undefined && { sessionFile },
+      cwd: this.#cwd,
+    };
+  }
+
+  #requireModel(): LanguageModel {
+    if (this.#model === undefined) throw new Error("No model to answer; name one with --model or --script");
+    return this.#model;
+  }
+
+  #requireOpen(): void {
+    if (this.#disposed !== undefined) throw new Error("The session has ended");
+  }
+
+  #notice(level: "info" | "warning" | "error", message: string): void {
+    this.#tell({ type: "notice", level, message });
+  }
+
+  #tell(event: SessionEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch {
+        // A listener watches; it must not change what it watches.
+      }
+    }
+  }
+}
+
+/** Aborts its signal at the end of a scope, so that nobody waits for it afterwards. */
+class DisposableController extends AbortController implements AsyncDisposable {
+  [Symbol.asyncDispose](): Promise<void> {
+    this.abort();
+    return Promise.resolve();
+  }
+}
+
+function userMessage(text: string, images: ImageContent[] | undefined): UserMessage {
+  const content = images?.length ? [{ type: "text" as const, text }, ...images] : text;
+  return { role: "user", content, timestamp: Date.now() };
+}
+
+function customMessage(message: HookMessageInput): CustomMessage {
+  if (!isRecord(message) || typeof message.customType !== "string") {
+    throw new TypeError("A message of a hook needs a customType, which is a string");
+  }
+  const { customType, content, display, details, attribution } = message;
+  if (typeof content !== "string" && !Array.isArray(content)) {
+    throw new TypeError(`The content of a ${customType} message must be a string or an array, not ${kindOf(content)}`);
+  }
+  return {
+    role: "custom",
+    customType,
+    content,
+    display: Boolean(display ?? true),
+    ...details !== undefined && { details },
+    attribution: attribution ?? "agent",
+    timestamp: Date.now(),
+  };
+}
+
+/** Where a move to an entry ends, and the text that can be said again there. */
+function landing(target: SessionEntry): { newLeafId: string | null; editorText?: string } {
+  if (target.type === "message" && target.message.role === "user") {
+    return { newLeafId: target.parentId, editorText: textOf(target.message.content) };
+  }
+  if (target.type === "custom_message") return { newLeafId: target.parentId, editorText: textOf(target.content) };
+  return { newLeafId: target.id };
+}
+
+function modelInfo(model: LanguageModel | undefined): Model | undefined {
+  if (model === undefined) return undefined;
+  const { id, provider, name, contextWindow, maxTokens } = model;
+  return {
+    id,
+    provider,
+    ...name !== undefined && { name },
+    ...contextWindow !== undefined && { contextWindow },
+    ...maxTokens !== undefined && { maxTokens },
+  };
+}
+
+function registryOf(current: () => LanguageModel | undefined): ModelRegistry {
+  return {
+    getAvailable: () => [modelInfo(current())].filter((model) => model !== undefined),
+    find(provider, id) {
+      const model = modelInfo(current());
+      return model?.provider === provider && model.id === id ? model : undefined;
+    },
+    getApiKey: () => Promise.resolve(undefined),
+  };
+}
+
+function defaultSystemPrompt(cwd: string, tools: readonly SessionTool[]): string {
+  const names = tools.map((tool) => tool.name).join(", ");
+  return `You are a coding agent. You work in the folder ${cwd} with the tools ${names}. ` +
+    "Look before you change something, and say in the end what you did.";
+}
