@@ -18,8 +18,9 @@ export type AnyConstructor = abstract new (...args: any[]) => any;
 export type GetConstructorType<T extends AnyConstructor> = T extends abstract new (...args: any[]) => infer C ? C
   : never;
 
+/** A constructor of errors, of an abstract class too. */
 // deno-lint-ignore no-explicit-any -- see AnyConstructor
-type ErrorConstructor<E extends Error> = abstract new (...args: any[]) => E;
+export type ErrorConstructor<E extends Error> = abstract new (...args: any[]) => E;
 
 /** An array or what is indexed like one, strings excepted. */
 export type ArrayLikeArg<T> = ArrayLike<T> & object;
@@ -30,6 +31,8 @@ export type Falsy = false | 0 | 0n | "" | null | undefined;
 /** Thrown when an assertion does not hold. */
 export class AssertionError extends Error {
   /**
+   * Makes the error, as the assertions below do.
+   *
    * @param message What was expected and what was found.
    * @param options The cause, as for any error.
    */
@@ -519,49 +522,86 @@ function thrown<E extends Error>(
   };
 }
 
+/** What says all of itself as text. */
+const TEXTUAL = [RegExp, URL, URLSearchParams, Intl.Locale];
+
 /** Equality that follows cycles: a pair under comparison counts as equal while its parts are compared. */
 function deepEqual(a: unknown, b: unknown, open: Map<unknown, unknown>): boolean {
-  if (Object.is(a, b) || a === b) return true;
+  if (a === b || Object.is(a, b)) return true;
   if (!isObject(a) || !isObject(b)) return false;
   if (a instanceof Date && b instanceof Date) return Object.is(a.getTime(), b.getTime());
-  if (a instanceof RegExp && b instanceof RegExp || a instanceof URL && b instanceof URL) {
-    return String(a) === String(b);
-  }
-  if (!sameConstructor(a, b)) return false;
-  if (a instanceof WeakMap || a instanceof WeakSet) throw new TypeError(`cannot compare ${typeName(a)} instances`);
+  const prototype = prototypeOf(a);
+  if (prototype !== prototypeOf(b)) return false;
+  if (TEXTUAL.some((type) => prototype === type.prototype)) return String(a) === String(b);
+  if (isBinary(a) && isBinary(b)) return sameNumbers(numbersOf(a), numbersOf(b));
+  if (a instanceof WeakMap || a instanceof WeakSet) throw new TypeError(`Cannot compare ${typeName(a)} instances`);
   if (a instanceof WeakRef && b instanceof WeakRef) return deepEqual(a.deref(), b.deref(), open);
-  if (a instanceof Uint8Array && b instanceof Uint8Array) {
-    return a.length === b.length && a.every((byte, index) => byte === b[index]);
-  }
   if (open.get(a) === b) return true;
   open.set(a, b);
   if (a instanceof Set && b instanceof Set) return sameElements([...a], [...b], open);
-  if (a instanceof Map && b instanceof Map) return sameElements([...a], [...b], open);
-  const keys = ownKeys(a);
-  return keys.length === ownKeys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key], open));
+  if (a instanceof Map && b instanceof Map) return sameEntries(a, b, open);
+  const keys = comparedKeys(a);
+  return keys.size === comparedKeys(b).size && [...keys].every((key) => key in b && deepEqual(a[key], b[key], open));
+}
+
+/** An object without prototype counts as a plain one. */
+function prototypeOf(value: object): unknown {
+  return Object.getPrototypeOf(value) ?? Object.prototype;
+}
+
+/**
+ * The enumerable properties of plain objects and arrays; of others all that they have, since what an instance is often
+ * shows in getters of its class alone.
+ */
+function comparedKeys(value: object): Set<PropertyKey> {
+  const prototype = prototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype) {
+    return new Set(Reflect.ownKeys(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key)));
+  }
+  const keys = new Set<PropertyKey>();
+  for (let at = value; at && at !== Object.prototype && at !== Array.prototype; at = Object.getPrototypeOf(at)) {
+    Reflect.ownKeys(at).forEach((key) => keys.add(key));
+  }
+  return keys;
+}
+
+function isBinary(value: unknown): value is ArrayBufferView | ArrayBufferLike {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer;
+}
+
+function numbersOf(value: ArrayBufferView | ArrayBufferLike): ArrayLike<unknown> {
+  if (!ArrayBuffer.isView(value)) return new Uint8Array(value);
+  if (value instanceof DataView) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return value as ArrayBufferView & ArrayLike<unknown>;
+}
+
+function sameNumbers(a: ArrayLike<unknown>, b: ArrayLike<unknown>): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) {
+    if (a[index] !== b[index] && !Object.is(a[index], b[index])) return false;
+  }
+  return true;
 }
 
 /** Equal as sets: each element has its own partner on the other side. */
 function sameElements(left: unknown[], right: unknown[], open: Map<unknown, unknown>): boolean {
   if (left.length !== right.length) return false;
-  const rest = [...right];
+  const primitives = new Set(right.filter((element) => !isObject(element)));
+  const objects = right.filter(isObject);
   return left.every((element) => {
+    if (!isObject(element)) return primitives.has(element);
     // A failed attempt must not leave its pairs behind as if they were equal.
-    const partner = rest.findIndex((other) => deepEqual(element, other, new Map(open)));
-    if (partner < 0) return false;
-    rest.splice(partner, 1);
-    return true;
+    const partner = objects.findIndex((other) => deepEqual(element, other, new Map(open)));
+    if (partner >= 0) objects.splice(partner, 1);
+    return partner >= 0;
   });
 }
 
-/** An object without prototype counts as a plain one. */
-function sameConstructor(a: object, b: object): boolean {
-  return (a.constructor ?? Object) === (b.constructor ?? Object);
-}
-
-function ownKeys(value: object): PropertyKey[] {
-  return Reflect.ownKeys(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key));
+function sameEntries(left: Map<unknown, unknown>, right: Map<unknown, unknown>, open: Map<unknown, unknown>): boolean {
+  const withObjects = (map: Map<unknown, unknown>) => [...map].filter(([key]) => isObject(key));
+  return left.size === right.size &&
+    [...left].every(([key, value]) => isObject(key) || right.has(key) && deepEqual(value, right.get(key), open)) &&
+    sameElements(withObjects(left), withObjects(right), open);
 }
 
 /** Parts made so far, by value and pattern: they end cycles. */

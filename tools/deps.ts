@@ -478,6 +478,7 @@ function exportsOf(paths: Iterable<string>): Record<string, string> {
   for (const path of paths) {
     if (!path.endsWith(".js")) continue;
     exports[`./${path}`] = `./${path}`;
+    if (/(^|\/)_/.test(path)) continue;
     const name = path.replace(/(^|\/)mod\.js$/, "").replace(/\.js$/, "").replaceAll("_", "-");
     exports[name === "" ? "." : `./${name}`] = `./${path}`;
   }
