@@ -5,9 +5,10 @@
  */
 
 import { extname, toFileUrl } from "@std/path";
-import type { HookAPI, HookFactory, HookLogger } from "./api.ts";
+import type { HookAPI, HookLogger } from "./api.ts";
 import { execCommand } from "./exec.ts";
 import { createHook, type LoadedHook, silentLogger } from "./hook.ts";
+import { importHook, loadFailure } from "./import_hook.ts";
 import { resolveHookPath } from "./paths.ts";
 import { errorText } from "./values.ts";
 
@@ -97,47 +98,9 @@ async function loadHook(
   await withTimeout(
     limit,
     `${resolvedPath} did not finish loading within ${limit} ms`,
-    () =>
-      withoutExit(resolvedPath, async () => {
-        const factory = await importFactory(resolvedPath);
-        await factory(api);
-      }),
+    () => importHook(toFileUrl(resolvedPath).href, resolvedPath, api),
   );
   return hook;
-}
-
-class NoFactoryError extends Error {
-  override name = "NoFactoryError";
-}
-
-async function importFactory(path: string): Promise<HookFactory> {
-  let module: { default?: unknown };
-  try {
-    module = await import(toFileUrl(path).href);
-  } catch (error) {
-    throw new Error(importFailure(error, path), { cause: error });
-  }
-  if (typeof module.default !== "function") throw new NoFactoryError("Hook must export a default function");
-  return module.default as HookFactory;
-}
-
-function loadFailure(error: unknown): string {
-  return error instanceof NoFactoryError ? error.message : `Failed to load hook: ${errorText(error)}`;
-}
-
-/** Makes one line of what Deno says, which may be coloured and hold an excerpt of the code. */
-function importFailure(error: unknown, path: string): string {
-  const text = errorText(error)
-    // deno-lint-ignore no-control-regex
-    .replaceAll(/\x1b\[[0-9;]*m/g, "")
-    .split("\n")
-    .filter((line) => !/^\s*\d*\s*\|/.test(line) && !/^\s*hint:/.test(line))
-    .map((line) => line.trim())
-    .join(" ");
-  if (/\bRequires (?:read|import|net) access\b/.test(text)) {
-    return `${text.replace(/, run again with.*$/, "")}: grant it, for example --allow-read=${path}`;
-  }
-  return text;
 }
 
 /** Says early, and in our words, what an import would say late or not at all. */
@@ -171,47 +134,4 @@ async function withTimeout(ms: number, message: string, run: () => Promise<void>
   } finally {
     clearTimeout(timer);
   }
-}
-
-const loading = new Map<string, number>();
-let realExit: typeof Deno.exit | undefined;
-
-/**
- * Runs the loading of a hook; an attempt of its code to end the process throws in that code instead. Only calls with the
- * hook's file on the stack are kept back, so that the host's own way out stays open.
- */
-async function withoutExit(path: string, run: () => Promise<void>): Promise<void> {
-  const href = toFileUrl(path).href;
-  loading.set(href, (loading.get(href) ?? 0) + 1);
-  if (realExit === undefined) {
-    realExit = Deno.exit;
-    Deno.exit = exitUnlessLoading;
-  }
-  try {
-    await run();
-  } finally {
-    const left = loading.get(href)! - 1;
-    if (left === 0) loading.delete(href);
-    else loading.set(href, left);
-    if (loading.size === 0) {
-      Deno.exit = realExit;
-      realExit = undefined;
-    }
-  }
-}
-
-function exitUnlessLoading(code?: number): never {
-  const exit = realExit ?? Deno.exit;
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = Infinity;
-  const stack = new Error().stack ?? "";
-  Error.stackTraceLimit = limit;
-  for (const href of loading.keys()) {
-    if (stack.includes(`${href}:`)) {
-      // `process.exit` has set it by now.
-      Deno.exitCode = 0;
-      throw new Error(`it called exit(${code ?? ""}) while loading; a hook must not end the session`);
-    }
-  }
-  return exit(code);
 }

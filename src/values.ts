@@ -78,6 +78,11 @@ function copyValue(value: unknown, memo: Memo): unknown {
  * @returns The copy; `Object.isFrozen` holds for it and all in it.
  */
 export function frozenCopy<T>(value: T, what: string): T {
+  return frozen(deepCopy(value), what);
+}
+
+/** As {@linkcode frozenCopy}, for a value that nobody else holds. */
+export function frozen<T>(value: T, what: string): T {
   if (typeof value !== "object" || value === null) return value;
   const refuse = (attempt: string, key: PropertyKey): never => {
     throw new TypeError(`Hooks cannot change ${what}: tried to ${attempt} \`${String(key)}\`. Block the call instead.`);
@@ -88,7 +93,7 @@ export function frozenCopy<T>(value: T, what: string): T {
     deleteProperty: (_target, key) => refuse("delete", key),
     setPrototypeOf: () => refuse("set", "prototype"),
   };
-  return freeze(deepCopy(value), handler, new Map()) as T;
+  return freeze(value, handler, new Map()) as T;
 }
 
 function freeze(value: object, handler: ProxyHandler<object>, memo: Memo): object {
