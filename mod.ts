@@ -19,6 +19,7 @@
  */
 
 export * from "./src/api.ts";
+export * from "./src/discovery/mod.ts";
 export * from "./src/entries.ts";
 export * from "./src/events.ts";
 export { execCommand, ExecError, handleSignalsInHost } from "./src/exec.ts";

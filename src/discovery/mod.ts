@@ -1,0 +1,22 @@
+/**
+ * Finds hooks in the folders of the project, the person and plugins.
+ *
+ * @module
+ */
+
+export * from "./capability.ts";
+export {
+  discoverAndLoadHooks,
+  type DiscoverAndLoadResult,
+  type DiscoveredHooks,
+  discoverHooks,
+  type DiscoverHooksOptions,
+  type FoundHook,
+  type HookCandidate,
+  type HookState,
+  type TrustGate,
+  type TrustVerdict,
+} from "./discover.ts";
+export { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";
+export { capabilities, createHookRegistry, HOOK_PROVIDERS } from "./providers.ts";
+export { type CacheStats, type FolderEntry, type FolderListing, Scanner } from "./scan.ts";

@@ -1,0 +1,168 @@
+/**
+ * Reads folders and small files for providers; each is read once until {@linkcode Scanner.invalidate}.
+ *
+ * @module
+ */
+
+import { dirname, join } from "@std/path";
+import { errorText } from "../values.ts";
+
+/** One name in a folder. */
+export interface FolderEntry {
+  /** The name, as the file system has it. */
+  readonly name: string;
+  /** What it is, after links have been followed; `dangling` for a link that leads nowhere. */
+  readonly kind: "file" | "directory" | "dangling" | "other";
+  /** The absolute path without links, or the path itself where there is none. */
+  readonly realPath: string;
+}
+
+/** What a folder holds, or why that cannot be said. A folder that does not exist is empty. */
+export interface FolderListing {
+  /** What it holds, in name order. */
+  readonly entries: readonly FolderEntry[];
+  /** Why it could not be read, in one sentence. */
+  readonly fault?: string;
+}
+
+/** How often the cache was asked, and how often it knew. */
+export interface CacheStats {
+  /** Folders and files in the cache. */
+  size: number;
+  /** Questions that it answered. */
+  hits: number;
+  /** Questions that went to the disk. */
+  misses: number;
+}
+
+/** Reads folders and files, and remembers them. */
+export class Scanner {
+  readonly #folders = new Map<string, FolderListing>();
+  readonly #files = new Map<string, string | undefined>();
+  #hits = 0;
+  #misses = 0;
+
+  /**
+   * Lists a folder.
+   *
+   * @param path The folder.
+   * @returns What it holds; nothing when it does not exist.
+   */
+  folder(path: string): FolderListing {
+    return this.#remember(this.#folders, path, () => listFolder(path));
+  }
+
+  /**
+   * Reads a text file.
+   *
+   * @param path The file.
+   * @returns Its text; `undefined` when there is no such file.
+   * @throws {Error} When it is there and cannot be read.
+   */
+  text(path: string): string | undefined {
+    return this.#remember(this.#files, path, () => {
+      try {
+        return Deno.readTextFileSync(path);
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw new Error(`${path} ${unreadable(error, path)}`);
+      }
+    });
+  }
+
+  /** Forgets everything, so that the next question goes to the disk. */
+  invalidate(): void {
+    this.#folders.clear();
+    this.#files.clear();
+  }
+
+  /** How much the cache has saved. */
+  stats(): CacheStats {
+    return { size: this.#folders.size + this.#files.size, hits: this.#hits, misses: this.#misses };
+  }
+
+  #remember<T>(cache: Map<string, T>, key: string, read: () => T): T {
+    if (cache.has(key)) {
+      this.#hits++;
+      return cache.get(key)!;
+    }
+    this.#misses++;
+    const value = read();
+    cache.set(key, value);
+    return value;
+  }
+}
+
+function listFolder(path: string): FolderListing {
+  const found: Deno.DirEntry[] = [];
+  try {
+    for (const entry of Deno.readDirSync(path)) found.push(entry);
+  } catch (error) {
+    if (!isMissing(error)) return { entries: [], fault: `${path} ${unreadable(error, path)}` };
+    const target = linkTarget(path);
+    if (target === undefined) return { entries: [] };
+    return {
+      entries: [],
+      fault: `${path} is a link to ${target}, which does not exist, so no hook in it can be found`,
+    };
+  }
+  if (found.length === 0) return { entries: [] };
+  const folder = realPathOf(path);
+  found.sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  return { entries: found.map((entry) => classify(entry, path, folder)) };
+}
+
+function classify(entry: Deno.DirEntry, path: string, folder: string): FolderEntry {
+  const { name } = entry;
+  // Most entries are no links: then the folder's real path is all that is needed.
+  if (!entry.isSymlink) {
+    return {
+      name,
+      kind: entry.isFile ? "file" : entry.isDirectory ? "directory" : "other",
+      realPath: join(folder, name),
+    };
+  }
+  const own = join(path, name);
+  try {
+    const info = Deno.statSync(own);
+    const kind = info.isFile ? "file" : info.isDirectory ? "directory" : "other";
+    return { name, kind, realPath: realPathOf(own) };
+  } catch {
+    return { name, kind: "dangling", realPath: own };
+  }
+}
+
+/**
+ * The path without links.
+ *
+ * @param path A path.
+ * @returns Its real path; for what does not exist, the real path of the nearest folder that does, and the rest.
+ */
+export function realPathOf(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), path.slice(parent.length));
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound;
+}
+
+function unreadable(error: unknown, path: string): string {
+  if (error instanceof Deno.errors.NotADirectory) return "is not a folder, so no hook in it can be found";
+  if (error instanceof Deno.errors.IsADirectory) return "is a folder, not a file";
+  if (error instanceof Deno.errors.NotCapable) return `may not be read; grant it with --allow-read=${path}`;
+  if (error instanceof Deno.errors.PermissionDenied) return "may not be read by this user; correct its mode or owner";
+  return `cannot be read (${errorText(error)})`;
+}
