@@ -4,8 +4,8 @@
  * @module
  */
 
-import { resolve } from "@std/path";
-import { type HookSource, type LoadHooksOptions, loadHookSources, type LoadHooksResult } from "../loader.ts";
+import { resolve, toFileUrl } from "@std/path";
+import { loadHooks, type LoadHooksOptions, type LoadHooksResult } from "../loader.ts";
 import { resolveHookPath } from "../paths.ts";
 import type { CapabilityRegistry } from "./capability.ts";
 import { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";
