@@ -61,15 +61,34 @@ export class ExecError extends Error {
  * assertEquals([stdout, code], ["$HOME\n", 0]);
  * ```
  */
-export async function execCommand(
+export function execCommand(
   command: string,
   args: readonly string[],
   cwd: string,
   options: ExecOptions = {},
 ): Promise<ExecResult> {
+  return runProgram(command, args, { ...options, cwd });
+}
+
+/** What {@linkcode runProgram} takes beyond {@linkcode ExecOptions}. */
+export interface ProgramOptions extends ExecOptions {
+  /** The folder it runs in. */
+  cwd: string;
+  /** Whether `env` is all that it sees of an environment. */
+  clearEnv?: boolean;
+  /** Whether it gets a process group of its own, by which all that it starts can be ended; default true. */
+  detached?: boolean;
+}
+
+/** As {@linkcode execCommand}, for callers inside. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  options: ProgramOptions,
+): Promise<ExecResult> {
   requireCall(command, args);
   const limit = options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT;
-  const tree = new ProcessTree(start(command, args, cwd, options.env));
+  const tree = new ProcessTree(start(command, args, options), options.detached ?? true);
   const { child } = tree;
   const end = () => tree.end();
   const timer = options.timeout !== undefined && options.timeout > 0 ? setTimeout(end, options.timeout) : undefined;
@@ -124,22 +143,18 @@ function requireCall(command: unknown, args: unknown): void {
   }
 }
 
-function start(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-  env: Record<string, string> | undefined,
-): Deno.ChildProcess {
+function start(command: string, args: readonly string[], options: ProgramOptions): Deno.ChildProcess {
+  const { cwd, env, clearEnv = false, detached = true } = options;
   try {
     return new Deno.Command(command, {
       args: [...args],
       cwd,
+      clearEnv,
       ...(env === undefined ? {} : { env }),
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      // A group of its own, so that all that it starts can be ended with it.
-      detached: Deno.build.os !== "windows",
+      detached: detached && Deno.build.os !== "windows",
     }).spawn();
   } catch (error) {
     throw new ExecError(`Cannot run ${JSON.stringify(command)}: ${startFailure(error, command, cwd)}`, {
@@ -170,7 +185,7 @@ class ProcessTree {
   #killAt = 0;
   #killTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly child: Deno.ChildProcess) {
+  constructor(readonly child: Deno.ChildProcess, readonly group: boolean) {
     running.add(this);
     updateSignalListeners();
   }
@@ -190,8 +205,10 @@ class ProcessTree {
       if (Deno.build.os === "windows") {
         new Deno.Command("taskkill", { args: ["/pid", String(pid), "/t", "/f"], stdout: "null", stderr: "null" })
           .outputSync();
-      } else {
+      } else if (this.group) {
         Deno.kill(-pid, signal);
+      } else {
+        this.child.kill(signal);
       }
     } catch {
       // The group is gone, or only the program itself may be signalled.
@@ -213,6 +230,7 @@ class ProcessTree {
   }
 
   #lives(): boolean {
+    if (!this.group) return false;
     try {
       process.kill(-this.child.pid, 0);
       return true;
