@@ -1,0 +1,444 @@
+/**
+ * The entry of the child process that runs one isolated hook. It is started with the hook's permissions and nothing else, and
+ * imports the hook by a computed specifier, so that the hook's whole module graph is checked against them.
+ *
+ * @module
+ */
+
+import { readSync, writeSync } from "node:fs";
+import type {
+  Component,
+  ExecOptions,
+  ExecResult,
+  HookAPI,
+  HookCommandContext,
+  HookContext,
+  HookLogger,
+  HookUIContext,
+  Model,
+  ModelRegistry,
+  NewSessionOptions,
+  Theme,
+  WritableSessionManager,
+} from "../api.ts";
+import { EVENT_RULES, type HookEvent, type HookEventName } from "../events.ts";
+import { type AnyHookHandler, createHook } from "../hook.ts";
+import { importHook, loadFailure } from "../import_hook.ts";
+import { MERGES } from "../merge.ts";
+import { errorText, frozen, isRecord } from "../values.ts";
+import {
+  ANSWERS_FD,
+  type ChildConfig,
+  frame,
+  FRAMES_FD,
+  fromFault,
+  type HostFrame,
+  LineReader,
+  readFrame,
+  toFault,
+} from "./protocol.ts";
+import { SessionMirror } from "./session_mirror.ts";
+
+const config: ChildConfig = JSON.parse(Deno.args[0] ?? "{}");
+
+// ——— The wire ———
+
+const encoder = new TextEncoder();
+
+function write(text: string): void {
+  let bytes = encoder.encode(text);
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(FRAMES_FD, bytes));
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
+function send(fields: Record<string, unknown>, key?: string, value?: unknown): void {
+  write(frame(fields, key, value));
+}
+
+const answers = new LineReader(() => Infinity);
+const answerBuffer = new Uint8Array(64 * 1024);
+
+/** Asks the host and waits: what `ctx` offers without a promise is a question like this. */
+function sync(method: string, args: unknown[], event: number | null = null): unknown {
+  send({ t: "sync", for: event, method }, "args", args);
+  for (;;) {
+    let length: number;
+    try {
+      length = readSync(ANSWERS_FD, answerBuffer);
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      continue;
+    }
+    if (length === 0) Deno.exit(0);
+    for (const line of answers.push(answerBuffer.subarray(0, length))) {
+      const answer = readFrame(line);
+      if ("error" in answer) throw fromFault(answer.error);
+      return answer.v;
+    }
+  }
+}
+
+const asked = new Map<number, { resolve: (value: unknown) => void; reject: (reason: unknown) => void }>();
+let lastId = 0;
+
+/** Asks the host for something that takes time. */
+function ask(method: string, args: unknown[], event: number | null = null, id = ++lastId): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  asked.set(id, { resolve, reject });
+  try {
+    send({ t: "ask", id, for: event, method }, "args", args);
+  } catch (error) {
+    asked.delete(id);
+    reject(error);
+  }
+  return promise;
+}
+
+function tell(method: string, args: unknown[]): void {
+  send({ t: "tell", method }, "args", args);
+}
+
+const signals = new Map<number, AbortController>();
+
+function signalOf(number: number, aborted: boolean): AbortSignal {
+  let controller = signals.get(number);
+  if (controller === undefined) signals.set(number, controller = new AbortController());
+  if (aborted) controller.abort();
+  return controller.signal;
+}
+
+// ——— What the hook gets ———
+
+const logger: HookLogger = Object.fromEntries(
+  (["debug", "info", "warn", "error"] as const).map((level) => [
+    level,
+    (message: string, context?: Record<string, unknown>) =>
+      send({ t: "log", level, message: String(message) }, context === undefined ? undefined : "context", context),
+  ]),
+) as unknown as HookLogger;
+
+async function exec(command: string, args: string[], options: ExecOptions = {}): Promise<ExecResult> {
+  const { signal, ...rest } = options;
+  const id = ++lastId;
+  const cancel = () => send({ t: "cancel", id });
+  const result = ask("exec", [command, args, rest], null, id);
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (signal?.aborted) cancel();
+  try {
+    return await result as ExecResult;
+  } catch (error) {
+    if (!config.run || (error as Error).name !== "GrantError") throw error;
+    const { runProgram } = await import("../exec.ts");
+    // In this process group, so that what it starts ends with it.
+    return await runProgram(command, args, { ...options, cwd: options.cwd ?? config.cwd, detached: false });
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+const theme: Theme = Object.fromEntries(
+  ["fg", "bg", "bold", "italic", "underline", "strikethrough", "inverse"].map((style) => [
+    style,
+    (...args: string[]) => String(sync("theme", [style, ...args.map(String)])),
+  ]),
+) as unknown as Theme;
+
+function createUI(event: number | null): HookUIContext {
+  return {
+    select: (title, options) => ask("ui.select", [title, options], event) as Promise<string | undefined>,
+    confirm: (title, message) => ask("ui.confirm", [title, message], event) as Promise<boolean>,
+    input: (title, placeholder) => ask("ui.input", [title, placeholder], event) as Promise<string | undefined>,
+    editor: (title, prefill) => ask("ui.editor", [title, prefill], event) as Promise<string | undefined>,
+    notify: (message, type) => tell("ui.notify", [message, type]),
+    setStatus: (key, text) => tell("ui.setStatus", [key, text]),
+    setEditorText: (text) => tell("ui.setEditorText", [text]),
+    getEditorText: () => String(sync("ui.getEditorText", [])),
+    custom: <T>(factory: CustomFactory<T>) => openCustom(factory, event) as Promise<T | undefined>,
+    theme,
+  };
+}
+
+const session = new SessionMirror((have, last, id) => sync("session", [have, last, id]));
+
+const modelRegistry: ModelRegistry = {
+  getAvailable: () => sync("models", []) as Model[],
+  find: (provider, id) => sync("model.find", [provider, id]) as Model | undefined,
+  // Keys stay with the session.
+  getApiKey: () => Promise.resolve(undefined),
+};
+
+function createContext(event: number | null): HookContext {
+  return {
+    ui: createUI(event),
+    get hasUI() {
+      return sync("hasUI", []) === true;
+    },
+    cwd: config.cwd,
+    sessionManager: session,
+    modelRegistry,
+    get model() {
+      return sync("model", []) as Model | undefined;
+    },
+    isIdle: () => sync("isIdle", []) === true,
+    abort: () => tell("abort", []),
+    hasQueuedMessages: () => sync("hasQueuedMessages", []) === true,
+  };
+}
+
+const setups = new Map<number, NonNullable<NewSessionOptions["setup"]>>();
+
+async function newSession({ setup, ...options }: NewSessionOptions = {}): Promise<{ cancelled: boolean }> {
+  const id = ++lastId;
+  if (setup !== undefined) setups.set(id, setup);
+  try {
+    return await ask("newSession", [options, setup !== undefined], null, id) as { cancelled: boolean };
+  } finally {
+    setups.delete(id);
+  }
+}
+
+function createCommandContext(): HookCommandContext {
+  return Object.defineProperties({
+    waitForIdle: () => ask("waitForIdle", []),
+    newSession,
+    branch: (entryId: string) => ask("branch", [entryId]),
+    navigateTree: (targetId: string, options?: unknown) => ask("navigateTree", [targetId, options]),
+  }, Object.getOwnPropertyDescriptors(createContext(null))) as HookCommandContext;
+}
+
+function writableSession(setup: number): WritableSessionManager {
+  const call = (method: string) => (...args: unknown[]) => sync("setup", [setup, method, args]) as string;
+  const mirror = new SessionMirror((have, last, id) => sync("setup", [setup, "session", [have, last, id]]));
+  return Object.assign(mirror, {
+    appendMessage: call("appendMessage"),
+    appendCustomEntry: call("appendCustomEntry"),
+    appendCustomMessageEntry: call("appendCustomMessageEntry"),
+    appendLabelChange: call("appendLabelChange"),
+  });
+}
+
+// ——— Components: the child draws, the host shows ———
+
+type CustomFactory<T> = (
+  tui: unknown,
+  theme: Theme,
+  done: (result: T) => void,
+) => Component | Promise<Component>;
+
+interface Custom {
+  factory: CustomFactory<unknown>;
+  component?: Promise<Component>;
+  columns: number;
+}
+
+const customs = new Map<number, Custom>();
+
+async function openCustom(factory: CustomFactory<unknown>, event: number | null): Promise<unknown> {
+  const id = ++lastId;
+  customs.set(id, { factory, columns: 80 });
+  try {
+    return await ask("ui.custom", [], event, id);
+  } finally {
+    await closeCustom(id);
+  }
+}
+
+async function closeCustom(id: number): Promise<void> {
+  const custom = customs.get(id);
+  customs.delete(id);
+  try {
+    (await custom?.component)?.dispose?.();
+  } catch (error) {
+    logger.error(`dispose of a component threw: ${errorText(error)}`);
+  }
+}
+
+/** Makes the component when it is first drawn: where there is no UI, the factory is never called. */
+function componentOf(id: number, custom: Custom): Promise<Component> {
+  const tui = {
+    requestRender: () => tell("ui.invalidate", [id]),
+    terminal: {
+      get columns() {
+        return custom.columns;
+      },
+    },
+  };
+  return custom.component ??= Promise.try(
+    custom.factory,
+    tui,
+    theme,
+    (result: unknown) => tell("ui.done", [id, result]),
+  );
+}
+
+async function drawCustom(id: number, width: number): Promise<string[] | undefined> {
+  const custom = customs.get(id);
+  if (custom === undefined) return undefined;
+  custom.columns = width;
+  return linesOf(await componentOf(id, custom), width);
+}
+
+async function handleInput(id: number, data: string): Promise<void> {
+  const custom = customs.get(id);
+  if (custom === undefined) return;
+  try {
+    (await componentOf(id, custom)).handleInput?.(data);
+    tell("ui.invalidate", [id]);
+  } catch (error) {
+    tell("ui.failed", [id, errorText(error)]);
+  }
+}
+
+function drawMessage(given: HostFrame & { t: "render" }): string[] | undefined {
+  const renderer = hook.messageRenderers.get(given.customType);
+  const component = renderer?.(given.message as never, { expanded: given.expanded }, theme);
+  return component && linesOf(component, given.width);
+}
+
+function linesOf(component: Component, width: number): string[] {
+  return Array.from(component.render(width), String);
+}
+
+// ——— The hook ———
+
+const handlers: AnyHookHandler[] = [];
+const { hook, api } = createHook({
+  path: config.path,
+  resolvedPath: config.resolvedPath,
+  exec,
+  logger,
+  warn: (warning) => send({ t: "warn", warning }),
+});
+hook.setSendMessageHandler((message, options) => void sync("sendMessage", [message, options]));
+hook.setAppendEntryHandler((customType, data) => void sync("appendEntry", [customType, data]));
+
+/** The API, with the host told of each registration: also those of a handler that runs later. */
+const announcing: HookAPI = {
+  ...api,
+  on(event, handler) {
+    api.on(event, handler);
+    handlers.push(handler);
+    send({ t: "on", event: String(event) });
+  },
+  registerCommand(name, command) {
+    api.registerCommand(name, command);
+    const { name: shown, description } = hook.commands.get(name)!;
+    send({
+      t: "command",
+      name: String(name),
+      shown: String(shown),
+      ...(description === undefined ? {} : { description: String(description) }),
+    });
+  },
+  registerMessageRenderer(customType, renderer) {
+    api.registerMessageRenderer(customType, renderer);
+    send({ t: "renderer", customType: String(customType) });
+  },
+};
+
+/** Runs one handler by the event's own merge rule: what comes of it is what the host's runner merges with the other hooks'. */
+async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Promise<unknown> {
+  const rule = EVENT_RULES[event.type];
+  const merge = MERGES[rule.merge];
+  if ("input" in event) event.input = frozen(event.input, "the input of a tool");
+  const state = merge.begin(event, rule);
+  const payload = merge.payload(state);
+  const answer = await handler(payload as never, createContext(id));
+  if (merge.take(state, answer, payload) === "none") return undefined;
+  const outcome = merge.outcome(state);
+  return rule.merge === "chain" ? { messages: outcome } : outcome;
+}
+
+async function run(id: number, work: () => unknown, type?: HookEventName): Promise<void> {
+  let value: unknown;
+  try {
+    value = await work();
+  } catch (error) {
+    return send({ t: "result", id, error: toFault(error) });
+  }
+  try {
+    send({ t: "result", id }, value === undefined ? undefined : "v", value);
+  } catch (error) {
+    // What the event knows may be fine where the rest is not.
+    const fields = type === undefined ? [] : EVENT_RULES[type].fields;
+    const known = isRecord(value)
+      ? Object.fromEntries(fields.filter((key) => key in value).map((key) => [key, value[key]]))
+      : {};
+    try {
+      send({ t: "result", id }, "v", known);
+    } catch {
+      send({
+        t: "result",
+        id,
+        error: toFault(new TypeError(`the answer to ${type} cannot be used: ${errorText(error)}`)),
+      });
+    }
+  }
+}
+
+function take(given: HostFrame): void {
+  switch (given.t) {
+    case "event": {
+      const event = given.e as HookEvent;
+      return void run(given.id, () => handle(given.id, handlers[given.h]!, event), event.type);
+    }
+    case "command":
+      return void run(given.id, () => hook.commands.get(given.name)?.handler(given.args, createCommandContext()));
+    case "setup":
+      return void run(given.id, () => setups.get(given.of)?.(writableSession(given.id)));
+    case "render":
+      return void run(given.id, () => drawMessage(given));
+    case "frame":
+      return void run(given.id, () => drawCustom(given.ui, given.width));
+    case "input":
+      return void handleInput(given.ui, given.data);
+    case "close":
+      return void closeCustom(given.ui);
+    case "signal":
+      return signals.get(given.signal)?.abort();
+    case "reply": {
+      const pending = asked.get(given.id);
+      asked.delete(given.id);
+      if (given.error !== undefined) return pending?.reject(fromFault(given.error));
+      return pending?.resolve(given.v);
+    }
+    case "abort":
+      // The event is over for the host; what its handler still does is its own affair until it is killed.
+      return;
+  }
+}
+
+async function listen(): Promise<never> {
+  const lines = new LineReader(() => Infinity);
+  const buffer = new Uint8Array(256 * 1024);
+  for (;;) {
+    const length = await Deno.stdin.read(buffer);
+    // The host has closed the pipe, or is gone.
+    if (length === null) Deno.exit(0);
+    for (const line of lines.push(buffer.subarray(0, length))) take(readFrame(line, signalOf) as unknown as HostFrame);
+  }
+}
+
+// What a hook leaves unhandled must not end the gate that it is: it is told, and the next event is answered.
+for (const type of ["unhandledrejection", "error"] as const) {
+  globalThis.addEventListener(type, (event) => {
+    event.preventDefault();
+    const thrown = "reason" in event ? event.reason : (event as ErrorEvent).error;
+    logger.error(`unhandled: ${errorText(thrown)}`);
+  });
+}
+
+void listen();
+try {
+  await importHook(config.url, config.resolvedPath, announcing);
+  send({ t: "ready" });
+} catch (error) {
+  send({ t: "failed", error: loadFailure(error) });
+}
