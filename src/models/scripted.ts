@@ -7,6 +7,7 @@
 import type { Usage } from "../messages.ts";
 import { delay } from "../session/wait.ts";
 import { errorText, isRecord, kindOf } from "../values.ts";
+import { jsonErrorPosition } from "./json_position.ts";
 import type { LanguageModel, ModelEvent, ModelRequest } from "./model.ts";
 
 /** A call in a {@linkcode ScriptedTurn}. */
@@ -113,7 +114,8 @@ export class ScriptedModel implements LanguageModel {
     try {
       script = JSON.parse(text);
     } catch (error) {
-      throw new ScriptError(`Script ${path}${positionIn(text, error)}: ${errorText(error)}`, { cause: error });
+      const { line, column } = jsonErrorPosition(text);
+      throw new ScriptError(`Script ${path}:${line}:${column}: ${errorText(error)}`, { cause: error });
     }
     checkScript(script, `Script ${path}: `);
     return new ScriptedModel(script);
@@ -172,14 +174,6 @@ function fullUsage(usage: Partial<Usage>): Usage {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
   const totalTokens = usage.totalTokens ?? input + output + cacheRead + cacheWrite;
   return { input, output, cacheRead, cacheWrite, totalTokens, ...usage.cost && { cost: usage.cost } };
-}
-
-/** Turns the position that a JSON error names into line and column. */
-function positionIn(text: string, error: unknown): string {
-  const match = /position (\d+)/.exec(errorText(error));
-  const end = match === null ? text.length : Number(match[1]);
-  const lines = text.slice(0, end).split("\n");
-  return `:${lines.length}:${lines.at(-1)!.length + 1}`;
 }
 
 function checkScript(value: unknown, prefix: string): asserts value is Script {

@@ -113,7 +113,7 @@ export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage
     if (message.role === "toolResult") continue;
     if (message.role !== "assistant") {
       const user = toUserMessage(message);
-      if (user !== undefined) pushUser(out, user);
+      if (user !== undefined) out.push(user);
       continue;
     }
     const answer = usableAnswer(message);
@@ -124,7 +124,7 @@ export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage
       out.push(results.get(answered(i, part.id)) ?? missingResult(part.id, part.name, message.timestamp));
     }
   }
-  return out;
+  return mergeUsers(out);
 }
 
 /** Finds for each call the result that came after it and before the same id was used again. */
@@ -205,13 +205,26 @@ function bashText(message: Extract<AgentMessage, { role: "bashExecution" }>): st
 }
 
 /** Joins texts of the user that follow each other, since some providers want the roles to alternate. */
-function pushUser(out: ModelMessage[], message: UserMessage): void {
-  const last = out.at(-1);
-  if (last?.role !== "user" || !isText(last.content) || !isText(message.content)) {
-    out.push(message);
-    return;
+function mergeUsers(messages: readonly ModelMessage[]): ModelMessage[] {
+  const out: ModelMessage[] = [];
+  for (let i = 0; i < messages.length;) {
+    const first = messages[i]!;
+    let end = i + 1;
+    if (isUserText(first)) { while (end < messages.length && isUserText(messages[end]!)) end++; }
+    out.push(
+      end === i + 1 ? first : { ...first as UserMessage, content: messages.slice(i, end).map(textIn).join("\n\n") },
+    );
+    i = end;
   }
-  out[out.length - 1] = { ...last, content: `${textOf(last.content)}\n\n${textOf(message.content)}` };
+  return out;
+}
+
+function isUserText(message: ModelMessage): boolean {
+  return message.role === "user" && isText(message.content);
+}
+
+function textIn(message: ModelMessage): string {
+  return textOf(message.content);
 }
 
 function isText(content: string | UserContent[]): boolean {
