@@ -110,7 +110,7 @@ export function createHook(options: CreateHookOptions): { hook: LoadedHook; api:
     },
     registerCommand(name: string, command: HookCommand) {
       requireFunction(command?.handler, `pi.registerCommand(${JSON.stringify(name)}, { handler })`);
-      hook.commands.set(name, { name, ...command });
+      hook.commands.set(name, { ...command, name });
     },
     exec: options.exec,
     logger: options.logger,

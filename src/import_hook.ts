@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { AsyncLocalStorage } from "node:async_hooks";
 import type { HookAPI, HookFactory } from "./api.ts";
 import { errorText } from "./values.ts";
 
@@ -16,7 +17,7 @@ import { errorText } from "./values.ts";
  * @throws What is wrong with the hook; see {@linkcode loadFailure}.
  */
 export async function importHook(url: string, path: string, api: HookAPI): Promise<void> {
-  await withoutExit(url, async () => {
+  await withoutExit(async () => {
     const factory = await importFactory(url, path);
     await factory(api);
   });
@@ -57,44 +58,41 @@ function importFailure(error: unknown, path: string): string {
   return text;
 }
 
-const loading = new Map<string, number>();
-let realExit: typeof Deno.exit | undefined;
+interface Load {
+  /** Whether it still goes on. */
+  open: boolean;
+  /** The exit code that the host had set. */
+  readonly exitCode: number;
+}
+
+let loads: AsyncLocalStorage<Load> | undefined;
+let openLoads = 0;
+let realExit = Deno.exit;
 
 /**
- * Runs the loading of a hook; an attempt of its code to end the process throws in that code instead. Only calls with the
- * hook's file on the stack are kept back, so that the host's own way out stays open.
+ * Runs the loading of a hook; an attempt to end the process throws in the code that made it instead, be it the hook or what
+ * it imports. Told by the asynchronous context, so that the host's own way out stays open.
  */
-async function withoutExit(href: string, run: () => Promise<void>): Promise<void> {
-  loading.set(href, (loading.get(href) ?? 0) + 1);
-  if (realExit === undefined) {
+async function withoutExit(run: () => Promise<void>): Promise<void> {
+  // Imported when needed, since any module of Node's makes a program start later.
+  loads ??= new (await import("node:async_hooks")).AsyncLocalStorage();
+  if (openLoads++ === 0) {
     realExit = Deno.exit;
     Deno.exit = exitUnlessLoading;
   }
+  const load: Load = { open: true, exitCode: Deno.exitCode };
   try {
-    await run();
+    await loads.run(load, run);
   } finally {
-    const left = loading.get(href)! - 1;
-    if (left === 0) loading.delete(href);
-    else loading.set(href, left);
-    if (loading.size === 0) {
-      Deno.exit = realExit;
-      realExit = undefined;
-    }
+    load.open = false;
+    if (--openLoads === 0) Deno.exit = realExit;
   }
 }
 
 function exitUnlessLoading(code?: number): never {
-  const exit = realExit ?? Deno.exit;
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = Infinity;
-  const stack = new Error().stack ?? "";
-  Error.stackTraceLimit = limit;
-  for (const href of loading.keys()) {
-    if (stack.includes(`${href}:`)) {
-      // `process.exit` has set it by now.
-      Deno.exitCode = 0;
-      throw new Error(`it called exit(${code ?? ""}) while loading; a hook must not end the session`);
-    }
-  }
-  return exit(code);
+  const load = loads?.getStore();
+  if (!load?.open) return realExit(code);
+  // `process.exit` has set it by now.
+  Deno.exitCode = load.exitCode;
+  throw new Error(`it called exit(${code ?? ""}) while loading; a hook must not end the session`);
 }

@@ -10,7 +10,7 @@ import { execCommand } from "./exec.ts";
 import { createHook, type LoadedHook, silentLogger } from "./hook.ts";
 import { importHook, loadFailure } from "./import_hook.ts";
 import { resolveHookPath } from "./paths.ts";
-import { errorText } from "./values.ts";
+import { errorText, LONGEST_DELAY } from "./values.ts";
 
 /** A hook that could not be loaded. */
 export interface HookLoadError {
@@ -127,7 +127,7 @@ async function requireModuleFile(path: string): Promise<void> {
 async function withTimeout(ms: number, message: string, run: () => Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), ms);
+    timer = setTimeout(() => reject(new Error(message)), Math.min(ms, LONGEST_DELAY));
   });
   try {
     await Promise.race([run(), expired]);

@@ -4,6 +4,9 @@
  * @module
  */
 
+/** The longest delay of a timer, in ms; a longer one would fire at once. */
+export const LONGEST_DELAY = 2 ** 31 - 1;
+
 type Memo = Map<object, object>;
 
 /**
