@@ -4,7 +4,7 @@
  * @module
  */
 
-import { fromFileUrl, isAbsolute, join, normalize, resolve } from "@std/path";
+import { fromFileUrl, isAbsolute, normalize, resolve } from "@std/path";
 
 const UNICODE_SPACES = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
 
@@ -71,5 +71,5 @@ function expandTilde(text: string): string {
       `The path ${text} needs a home directory, but HOME is not set or not granted (--allow-env=HOME)`,
     );
   }
-  return join(home, text.slice(2));
+  return home + text.slice(1);
 }
