@@ -4,32 +4,17 @@
  * @module
  */
 
-import process from "node:process";
 import type { ExecOptions, ExecResult } from "./api.ts";
-import { errorText, kindOf } from "./values.ts";
+import { exitCodeOfSignal, ProcessTree } from "./process_tree.ts";
+import { errorText, kindOf, LONGEST_DELAY } from "./values.ts";
+
+export { handleSignalsInHost } from "./process_tree.ts";
 
 const DEFAULT_MAX_OUTPUT = 50 * 1024 * 1024;
-/** How long a program may take to end after SIGTERM, in ms. */
-const KILL_AFTER = 1_000;
-/** How long a pipe that a grandchild holds open is read after the program has ended, in ms. */
-const DRAIN_AFTER_EXIT = 100;
-const SIGNAL_NUMBERS: Partial<Record<Deno.Signal, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGILL: 4,
-  SIGTRAP: 5,
-  SIGABRT: 6,
-  SIGBUS: 7,
-  SIGFPE: 8,
-  SIGKILL: 9,
-  SIGUSR1: 10,
-  SIGSEGV: 11,
-  SIGUSR2: 12,
-  SIGPIPE: 13,
-  SIGALRM: 14,
-  SIGTERM: 15,
-};
+/** How long a pipe may bring nothing after the program has ended, before a grandchild is taken to hold it open, in ms. */
+const IDLE_AFTER_EXIT = 50;
+/** How long such a pipe is read at most, in ms. */
+const DRAIN_AFTER_EXIT = 1_000;
 
 /** A program that could not be started. */
 export class ExecError extends Error {
@@ -87,39 +72,30 @@ export async function runProgram(
   options: ProgramOptions,
 ): Promise<ExecResult> {
   requireCall(command, args);
-  const limit = options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT;
-  const tree = new ProcessTree(start(command, args, options), options.detached ?? true);
+  const { timeout = 0, signal, maxOutputBytes = DEFAULT_MAX_OUTPUT } = options;
+  const tree = start(command, args, options);
   const { child } = tree;
   const end = () => tree.end();
-  const timer = options.timeout !== undefined && options.timeout > 0 ? setTimeout(end, options.timeout) : undefined;
-  options.signal?.addEventListener("abort", end, { once: true });
-  if (options.signal?.aborted) end();
-  const stdout = new Capture(child.stdout, limit, end);
-  const stderr = new Capture(child.stderr, limit, end);
+  const timer = timeout > 0 ? setTimeout(end, Math.min(timeout, LONGEST_DELAY)) : undefined;
+  signal?.addEventListener("abort", end, { once: true });
+  if (signal?.aborted) end();
+  const stdout = new Capture(child.stdout, maxOutputBytes, end);
+  const stderr = new Capture(child.stderr, maxOutputBytes, end);
   try {
-    const { code, signal } = await child.status;
+    const status = await child.status;
+    // What comes after the end of the program no longer ends it.
     clearTimeout(timer);
-    await Promise.all([tree.ended(), drain(stdout, stderr)]);
-    const killed = tree.killed;
-    const exitCode = signal === null ? code : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
-    return { stdout: stdout.text(), stderr: stderr.text(), code: killed && exitCode === 0 ? 143 : exitCode, killed };
+    signal?.removeEventListener("abort", end);
+    await tree.ended();
+    await drain(stdout, stderr);
+    // Too much may have come only now.
+    await tree.ended();
+    const { killed } = tree;
+    const code = status.signal === null ? status.code : exitCodeOfSignal(status.signal);
+    return { stdout: stdout.text(), stderr: stderr.text(), code: killed && code === 0 ? 143 : code, killed };
   } finally {
-    clearTimeout(timer);
-    options.signal?.removeEventListener("abort", end);
     tree.forget();
   }
-}
-
-let signalsHandledByHost = false;
-
-/**
- * Says that this program ends its runs by itself when it gets SIGINT, SIGTERM or SIGHUP. Otherwise {@linkcode execCommand}
- * does so while a program runs: programs are in process groups of their own, which a terminal's Ctrl-C does not reach, so the
- * signal is passed on to them and then ends this process as it would have.
- */
-export function handleSignalsInHost(): void {
-  signalsHandledByHost = true;
-  updateSignalListeners();
 }
 
 function requireCall(command: unknown, args: unknown): void {
@@ -128,7 +104,7 @@ function requireCall(command: unknown, args: unknown): void {
   }
   if (!Array.isArray(args)) {
     const [program = command, ...rest] = command.trim().split(/\s+/);
-    const call = `exec(${JSON.stringify(program)}, ${JSON.stringify(rest).replaceAll(",", ", ")})`;
+    const call = `exec(${JSON.stringify(program)}, [${rest.map((arg) => JSON.stringify(arg)).join(", ")}])`;
     throw new TypeError(
       `The arguments of exec must be an array, not ${
         kindOf(args)
@@ -143,10 +119,11 @@ function requireCall(command: unknown, args: unknown): void {
   }
 }
 
-function start(command: string, args: readonly string[], options: ProgramOptions): Deno.ChildProcess {
+function start(command: string, args: readonly string[], options: ProgramOptions): ProcessTree {
   const { cwd, env, clearEnv = false, detached = true } = options;
+  const group = detached && Deno.build.os !== "windows";
   try {
-    return new Deno.Command(command, {
+    const program = new Deno.Command(command, {
       args: [...args],
       cwd,
       clearEnv,
@@ -154,8 +131,9 @@ function start(command: string, args: readonly string[], options: ProgramOptions
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      detached: detached && Deno.build.os !== "windows",
-    }).spawn();
+      detached: group,
+    });
+    return new ProcessTree(() => program.spawn(), group);
   } catch (error) {
     throw new ExecError(`Cannot run ${JSON.stringify(command)}: ${startFailure(error, command, cwd)}`, {
       cause: error,
@@ -166,91 +144,30 @@ function start(command: string, args: readonly string[], options: ProgramOptions
 function startFailure(error: unknown, command: string, cwd: string): string {
   const flag = `--allow-run=${command}`;
   if (error instanceof Deno.errors.NotCapable) return `it is not permitted; grant it with ${flag}`;
-  let cwdFault = "";
-  try {
-    if (!Deno.statSync(cwd).isDirectory) cwdFault = "is not a directory";
-  } catch (cause) {
-    if (cause instanceof Deno.errors.NotFound) cwdFault = "does not exist";
-  }
-  if (cwdFault !== "") return `its working directory ${cwd} ${cwdFault} (the program itself needs ${flag})`;
+  const fault = cwdFault(cwd);
+  if (fault !== undefined) return `its working directory ${cwd} ${fault} (the program itself needs ${flag})`;
   if (error instanceof Deno.errors.NotFound) {
     return `there is no such program on the PATH; install it, and grant it with ${flag}`;
   }
   return `${errorText(error)} (running it needs ${flag})`;
 }
 
-/** A program and all that it starts. */
-class ProcessTree {
-  killed = false;
-  #killAt = 0;
-  #killTimer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(readonly child: Deno.ChildProcess, readonly group: boolean) {
-    running.add(this);
-    updateSignalListeners();
-  }
-
-  /** Asks it to end; what is left after a second is killed. */
-  end(signal: Deno.Signal = "SIGTERM"): void {
-    if (this.killed) return;
-    this.killed = true;
-    this.#killAt = performance.now() + KILL_AFTER;
-    this.#killTimer = setTimeout(() => this.signal("SIGKILL"), KILL_AFTER);
-    this.signal(signal);
-  }
-
-  signal(signal: Deno.Signal): void {
-    const { pid } = this.child;
-    try {
-      if (Deno.build.os === "windows") {
-        new Deno.Command("taskkill", { args: ["/pid", String(pid), "/t", "/f"], stdout: "null", stderr: "null" })
-          .outputSync();
-      } else if (this.group) {
-        Deno.kill(-pid, signal);
-      } else {
-        this.child.kill(signal);
-      }
-    } catch {
-      // The group is gone, or only the program itself may be signalled.
-      try {
-        this.child.kill(signal);
-      } catch {
-        // It has ended.
-      }
-    }
-  }
-
-  /** Resolves when nothing of a tree that was told to end is left, at the latest when the rest is killed. */
-  async ended(): Promise<void> {
-    if (!this.killed) return;
-    while (performance.now() < this.#killAt && this.#lives()) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    this.signal("SIGKILL");
-  }
-
-  #lives(): boolean {
-    if (!this.group) return false;
-    try {
-      process.kill(-this.child.pid, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  forget(): void {
-    clearTimeout(this.#killTimer);
-    running.delete(this);
-    updateSignalListeners();
+function cwdFault(cwd: string): string | undefined {
+  // Asking first, since at a terminal a denied access would ask the person.
+  if (Deno.permissions.querySync({ name: "read", path: cwd }).state !== "granted") return undefined;
+  try {
+    return Deno.statSync(cwd).isDirectory ? undefined : "is not a directory";
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound ? "does not exist" : undefined;
   }
 }
 
 /** Keeps what a stream brings, up to a limit. */
 class Capture {
   readonly done: Promise<void>;
-  readonly #chunks: Uint8Array[] = [];
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  // Chunks are copied together, since each of them, however small, holds a buffer of 64 KiB.
+  #bytes = new Uint8Array(0);
   #size = 0;
   #cut = false;
 
@@ -259,24 +176,36 @@ class Capture {
     this.done = this.#read();
   }
 
+  get size(): number {
+    return this.#size;
+  }
+
   async #read(): Promise<void> {
     try {
       for (;;) {
         const { value, done } = await this.#reader.read();
         if (done) return;
         const room = this.limit - this.#size;
-        if (value.length > room) {
-          this.#chunks.push(value.subarray(0, room));
-          this.#cut = true;
-          this.onCut();
-          return await this.stop();
-        }
-        this.#chunks.push(value);
-        this.#size += value.length;
+        this.#keep(value.subarray(0, room));
+        if (value.length <= room) continue;
+        this.#cut = true;
+        this.onCut();
+        return await this.stop();
       }
     } catch {
       // The pipe broke: what came before it did is what there is.
     }
+  }
+
+  #keep(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(size, 2 * this.#bytes.length));
+      grown.set(this.#bytes.subarray(0, this.#size));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(chunk, this.#size);
+    this.#size = size;
   }
 
   stop(): Promise<void> {
@@ -284,13 +213,9 @@ class Capture {
   }
 
   text(): string {
-    const bytes = new Uint8Array(this.#chunks.reduce((size, chunk) => size + chunk.length, 0));
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, offset);
-      offset += chunk.length;
-    }
-    const text = new TextDecoder().decode(bytes);
+    // As a stream that goes on, so that a character that the cut goes through is left out.
+    const text = new TextDecoder("utf-8", { ignoreBOM: true })
+      .decode(this.#bytes.subarray(0, this.#size), { stream: this.#cut });
     return this.#cut ? `${text}\n[output cut: more than ${this.limit} bytes]\n` : text;
   }
 }
@@ -298,43 +223,16 @@ class Capture {
 /** Waits for the rest of the output, but not for a grandchild that keeps a pipe open. */
 async function drain(...captures: Capture[]): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, DRAIN_AFTER_EXIT));
+  const late = (async () => {
+    const size = () => captures.reduce((sum, capture) => sum + capture.size, 0);
+    const until = performance.now() + DRAIN_AFTER_EXIT;
+    // Idle twice, since after a pause of this process itself the timer comes before what the pipe has brought.
+    for (let idle = 0, before = size(); idle < 2 && performance.now() < until; before = size()) {
+      await new Promise<void>((resolve) => timer = setTimeout(resolve, IDLE_AFTER_EXIT));
+      idle = size() === before ? idle + 1 : 0;
+    }
+  })();
   await Promise.race([Promise.all(captures.map((capture) => capture.done)), late]);
   clearTimeout(timer);
   await Promise.all(captures.map((capture) => capture.stop()));
 }
-
-const running = new Set<ProcessTree>();
-const FORWARDED: readonly Deno.Signal[] = Deno.build.os === "windows" ? [] : ["SIGINT", "SIGTERM", "SIGHUP"];
-const listeners = FORWARDED.map((signal) => [signal, () => void passOn(signal)] as const);
-let listening = false;
-
-function updateSignalListeners(): void {
-  const listen = running.size > 0 && !signalsHandledByHost;
-  if (listen === listening) return;
-  listening = listen;
-  for (const [signal, listener] of listeners) {
-    if (listen) Deno.addSignalListener(signal, listener);
-    else Deno.removeSignalListener(signal, listener);
-  }
-}
-
-async function passOn(signal: Deno.Signal): Promise<void> {
-  const trees = [...running];
-  for (const tree of trees) {
-    tree.end(signal);
-  }
-  await Promise.all(trees.map((tree) => tree.ended()));
-  signalsHandledByHost = true;
-  updateSignalListeners();
-  try {
-    Deno.kill(Deno.pid, signal);
-  } catch {
-    // Signalling needs an unscoped --allow-run; a shell's way of saying the same does not.
-    Deno.exit(128 + (SIGNAL_NUMBERS[signal] ?? 0));
-  }
-}
-
-globalThis.addEventListener("unload", () => {
-  for (const tree of running) tree.signal("SIGKILL");
-});
