@@ -1,0 +1,70 @@
+/**
+ * How commands get their hooks.
+ *
+ * @module
+ */
+
+import { isAbsolute, resolve, toFileUrl } from "@std/path";
+import type { HookLogger } from "../src/api.ts";
+import type { LoadedHook } from "../src/hook.ts";
+import { loadHooks, type LoadHooksResult } from "../src/loader.ts";
+import { errorText } from "../src/values.ts";
+
+/** What the options of a command say about hooks. */
+export interface HookOptions {
+  /** Paths of hooks, as they were typed: relative to the folder of the shell. */
+  hook?: string[] | undefined;
+}
+
+const loaded: LoadedHook[] = [];
+
+/**
+ * Loads the hooks that the options name.
+ *
+ * @param options The options.
+ * @param cwd The folder that the session works in.
+ * @param logger Where `pi.logger` writes.
+ */
+export async function loadHooksOf(options: HookOptions, cwd: string, logger: HookLogger): Promise<LoadHooksResult> {
+  const here = Deno.cwd();
+  const given = new Map<string, string>();
+  const paths = (options.hook ?? []).map((path) => {
+    if (here === cwd || !isRelative(path)) return path;
+    const full = resolve(here, path);
+    given.set(full, path);
+    return full;
+  });
+  const result = await loadHooks(paths, cwd, { logger });
+  // People know a hook by what they typed.
+  for (const item of [...result.hooks, ...result.errors, ...result.warnings]) {
+    item.path = given.get(item.path) ?? item.path;
+  }
+  loaded.push(...result.hooks);
+  return result;
+}
+
+/**
+ * Watches for errors that nobody waits for, such as those of a hook's timer, which would end the process with no word about
+ * the session or the hook.
+ *
+ * @param report Told of each, with the path of the hook when the error tells it.
+ */
+export function onLostError(report: (error: string, hookPath?: string) => void): void {
+  const lost = (thrown: unknown) => {
+    const stack = thrown instanceof Error ? thrown.stack ?? "" : "";
+    report(errorText(thrown), loaded.find(({ resolvedPath }) => stack.includes(toFileUrl(resolvedPath).href))?.path);
+  };
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    lost(event.reason);
+  });
+  globalThis.addEventListener("error", (event) => {
+    event.preventDefault();
+    lost(event.error);
+  });
+}
+
+/** Whether a path begins at the folder of the shell: not absolute, not at home, and no URL. */
+function isRelative(path: string): boolean {
+  return path.trim() !== "" && !path.includes("\0") && !isAbsolute(path) && !/^(?:~|@|[a-z]+:)/i.test(path);
+}

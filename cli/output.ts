@@ -1,0 +1,149 @@
+/**
+ * All that the command line prints goes through here.
+ *
+ * @module
+ */
+
+import type { Theme } from "../src/api.ts";
+import { plainTheme } from "../src/ui/noop.ts";
+
+interface Stream {
+  writeSync(bytes: Uint8Array): number;
+  isTerminal(): boolean;
+}
+
+const encoder = new TextEncoder();
+
+/** Prints: what was asked for on standard output, what a person should know on standard error. */
+export class Output {
+  /** Colours for standard output, or none. */
+  readonly theme: Theme;
+  /** Colours for standard error, or none. */
+  readonly noteTheme: Theme;
+  /** Cells of a line. */
+  readonly width: number;
+  /** Aborted when nobody reads standard output any more. */
+  readonly closed: AbortSignal;
+  readonly #closing = new AbortController();
+  // Bound now, so that what happens to them later does not matter.
+  readonly #stdout: Stream = bind(Deno.stdout);
+  readonly #stderr: Stream = bind(Deno.stderr);
+  #openLine = false;
+  #empty = true;
+
+  /** Makes the output of this process. */
+  constructor() {
+    this.closed = this.#closing.signal;
+    this.theme = usesColour(this.#stdout) ? colours : plainTheme;
+    this.noteTheme = usesColour(this.#stderr) ? colours : plainTheme;
+    this.width = this.#stdout.isTerminal() ? Deno.consoleSize().columns : 80;
+  }
+
+  /** Prints text as it is. */
+  write(text: string): void {
+    if (text === "" || this.closed.aborted) return;
+    this.#empty = false;
+    this.#openLine = !text.endsWith("\n");
+    try {
+      writeAll(this.#stdout, encoder.encode(text));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+      this.#closing.abort();
+    }
+  }
+
+  /** Whether nothing has been printed yet. */
+  get isEmpty(): boolean {
+    return this.#empty;
+  }
+
+  /** Ends a line that has begun. */
+  endLine(): void {
+    if (this.#openLine) this.write("\n");
+  }
+
+  /** Ends a line that has begun, and prints another one. */
+  line(text: string = ""): void {
+    this.endLine();
+    this.write(`${text}\n`);
+  }
+
+  /** Prints a record as a line of JSON. */
+  record(record: object): void {
+    this.line(JSON.stringify(record));
+  }
+
+  /** Prints a line for a person, on standard error. */
+  note(text: string): void {
+    if (this.#openLine && this.#stdout.isTerminal()) this.line();
+    try {
+      writeAll(this.#stderr, encoder.encode(`${text}\n`));
+    } catch {
+      // Nobody to tell.
+    }
+  }
+
+  /**
+   * Sends what other code prints to standard error, so that standard output holds nothing but ours.
+   *
+   * @param clean Makes text of it that a terminal may get.
+   */
+  capture(clean: (text: string) => string): void {
+    const toNotes = (bytes: Uint8Array): number => {
+      this.note(clean(new TextDecoder().decode(bytes)).replace(/\n$/, ""));
+      return bytes.length;
+    };
+    Object.assign(Deno.stdout, {
+      writeSync: toNotes,
+      write: (bytes: Uint8Array) => Promise.resolve(toNotes(bytes)),
+    });
+    const { inspect } = Deno;
+    const print = (...values: unknown[]) =>
+      this.note(clean(values.map((value) => typeof value === "string" ? value : inspect(value)).join(" ")));
+    Object.assign(console, { log: print, info: print, debug: print, warn: print, error: print });
+  }
+}
+
+function bind(stream: typeof Deno.stdout | typeof Deno.stderr): Stream {
+  return { writeSync: stream.writeSync.bind(stream), isTerminal: stream.isTerminal.bind(stream) };
+}
+
+function writeAll(stream: Stream, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += stream.writeSync(bytes.subarray(written));
+    } catch (error) {
+      // The other end shares a pipe that does not block.
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
+function usesColour(stream: Stream): boolean {
+  return stream.isTerminal() && !Deno.noColor;
+}
+
+const CODES: Readonly<Record<string, number>> = {
+  error: 31,
+  success: 32,
+  warning: 33,
+  accent: 36,
+  muted: 90,
+  dim: 90,
+};
+
+/** The theme of a terminal. A colour that it does not know is no colour. */
+const colours: Theme = {
+  fg: (color, text) => Object.hasOwn(CODES, color) ? sgr(CODES[color]!, 39, text) : text,
+  bg: (color, text) => Object.hasOwn(CODES, color) ? sgr(CODES[color]! + 10, 49, text) : text,
+  bold: (text) => sgr(1, 22, text),
+  italic: (text) => sgr(3, 23, text),
+  underline: (text) => sgr(4, 24, text),
+  strikethrough: (text) => sgr(9, 29, text),
+  inverse: (text) => sgr(7, 27, text),
+};
+
+function sgr(on: number, off: number, text: string): string {
+  return `\x1b[${on}m${text}\x1b[${off}m`;
+}
