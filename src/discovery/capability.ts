@@ -53,6 +53,8 @@ export interface LoadContext {
   readonly home: string;
   /** The nearest folder at or above `cwd` that holds `.git`. */
   readonly repoRoot: string | null;
+  /** Folders of plugins that the person named. */
+  readonly pluginDirs: readonly string[];
   /** Reads folders and files, each once. */
   readonly scanner: Scanner;
 }
@@ -89,6 +91,8 @@ export interface LoadCapabilityOptions<T extends CapabilityItem = CapabilityItem
   cwd?: string;
   /** The person's home; the environment's when absent. */
   home?: string;
+  /** Folders of plugins that the person named. */
+  pluginDirs?: readonly string[];
   /** Keep items that cannot be used. They hide nothing. */
   includeInvalid?: boolean;
   /** Keep items that were disabled by their extension id. */
@@ -237,7 +241,13 @@ export class CapabilityRegistry {
       providers: Provider<T>[];
     };
     const cwd = resolve(options.cwd ?? Deno.cwd());
-    const context = { cwd, home: options.home ?? homeDirectory(), repoRoot: repoRootOf(cwd), scanner: this.#scanner };
+    const context: LoadContext = {
+      cwd,
+      home: options.home ?? homeDirectory(),
+      repoRoot: repoRootOf(cwd),
+      pluginDirs: options.pluginDirs ?? [],
+      scanner: this.#scanner,
+    };
     const asked = providers.filter((provider) => this.#isAsked(provider.id, options));
     const answers = await Promise.all(asked.map((provider) => ask(provider, context)));
     const disabled = new Set(options.disabledExtensions ?? this.#settings.disabledExtensions ?? []);

@@ -65,6 +65,8 @@ export interface DiscoverHooksOptions {
   home?: string;
   /** Says which hooks of the project may run; none when absent. */
   trust?: TrustGate;
+  /** Folders of plugins that the person named. */
+  pluginDirs?: readonly string[];
   /** Extension ids of hooks to leave out. */
   disabledExtensions?: readonly string[];
 }
@@ -119,6 +121,7 @@ export async function discoverHooks(
     cwd,
     explain: true,
     ...(options.home === undefined ? {} : { home: options.home }),
+    ...(options.pluginDirs === undefined ? {} : { pluginDirs: options.pluginDirs }),
     ...(options.disabledExtensions === undefined ? {} : { disabledExtensions: options.disabledExtensions }),
     async refuse(item, all) {
       if (item.level === "user") return undefined;
@@ -200,6 +203,10 @@ export async function discoverAndLoadHooks(
     discoveryWarnings: warnings,
   };
   for (const hook of hooks) {
+    if (hook.item?.kind === "command") {
+      Object.assign(hook.candidate, { state: "disabled", reason: "shell hooks are off; --shell-hooks runs them" });
+      continue;
+    }
     const loaded = await loadFound(hook, cwd, options);
     result.hooks.push(...loaded.hooks);
     result.errors.push(...loaded.errors);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { CommandHook } from "../shell/settings.ts";
 import type { Capability, CapabilityItem, ItemSource } from "./capability.ts";
 
 /** A file that a provider takes for a hook. */
@@ -24,6 +25,10 @@ export interface HookItem extends CapabilityItem {
   realPath: string;
   /** Where it was found. */
   _source: ItemSource;
+  /** The command, for an item that a settings file names. */
+  command?: CommandHook;
+  /** Root of the plugin that it belongs to. */
+  pluginRoot?: string;
   /** Why it cannot be used, if that is known from its name and kind alone. */
   fault?: string;
 }

@@ -18,5 +18,6 @@ export {
   type TrustVerdict,
 } from "./discover.ts";
 export { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";
+export type { CommandHook, ShellEventName } from "../shell/settings.ts";
 export { capabilities, createHookRegistry, HOOK_PROVIDERS } from "./providers.ts";
 export { type CacheStats, type FolderEntry, type FolderListing, Scanner } from "./scan.ts";
