@@ -45,7 +45,7 @@ const PLACES: readonly RegExp[] = [
   /^((?:export\s{1,9})?[A-Z0-9_]{0,64}(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)[A-Z0-9_]{0,64}=["']?)([^\s"']{1,4096})/gm,
   // "password": "value", as in JSON and YAML
   /((?:api[-_]?key|access[-_]?key|private[-_]?key|account[-_]?key|client[-_]?secret|secret|token|password|passwd|passphrase)["']?\s{0,9}[:=]\s{0,9}["'])([^"'\n]{4,4096})(?=["'])/gi,
-  /^(\s{0,40}[\w-]{0,40}(?:api[-_]key|password|passwd|secret|token):[ \t]{1,9})([^\s"'{[$<|>&*!#(][^\s(]{3,4096})[ \t]*$/gim,
+  /^(\s{0,40}[\w-]{0,40}(?:api[-_]key|password|passwd|secret|token):[ \t]{1,9})((?!(?:string|number|boolean|bytes|unknown|never|null|undefined|true|false|None|required|optional)\b)[^\s"'{[$<|>&*!#(][^\s(]{2,4095}[^\s(;,])[ \t]*$/gim,
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { testHook } from "@xcsh/hooks/testing";
 import blockUnsafeBash, { dangersIn } from "../../examples/hooks/block_unsafe_bash.ts";
+import { assertNoHookErrors, realSession, toolEnds } from "./real_session.ts";
 
 const DANGEROUS = String.raw`
 rm -rf /
@@ -221,4 +222,20 @@ Deno.test("block_unsafe_bash asks the person who is there", async () => {
   await t.runTool({ name: "bash", result: "pushed" }, { command });
   await assertRejects(() => t.runTool({ name: "bash" }, { command }), Error, "Blocked by the user: git push --force");
   assertEquals(t.asked[0]?.message, "git push --force\n\ngit push --force overwrites what others have");
+});
+
+Deno.test("block_unsafe_bash keeps the files of a real session", async () => {
+  const turns = [{
+    toolCalls: [
+      { name: "bash", arguments: { command: "rm -rf ./*" } },
+      { name: "bash", arguments: { command: "rm -rf build && ls" } },
+    ],
+  }];
+  await using real = await realSession("block_unsafe_bash", turns, { "notes.txt": "kept", "build/a.o": "" });
+  await real.session.prompt("clean up");
+  assertEquals(toolEnds(real.events), [
+    { blocked: true, text: "Blocked: rm -r deletes everything in the project. Nobody is here to allow it." },
+    { blocked: false, text: "notes.txt" },
+  ]);
+  assertNoHookErrors(real.events);
 });
