@@ -24,6 +24,16 @@ export * from "./src/entries.ts";
 export * from "./src/events.ts";
 export { execCommand, ExecError, handleSignalsInHost } from "./src/exec.ts";
 export * from "./src/hook.ts";
+export {
+  type Grant,
+  GrantError,
+  type HookPermissions,
+  mergeGrants,
+  parseGrants,
+  type PermissionKind,
+} from "./src/isolation/grants.ts";
+export type { IsolationLimits } from "./src/isolation/host.ts";
+export type { IsolationOptions } from "./src/isolation/load.ts";
 export * from "./src/loader.ts";
 export * from "./src/messages.ts";
 export { resolveHookPath } from "./src/paths.ts";

@@ -83,6 +83,8 @@ export interface Component {
   handleInput?(data: string): void;
   /** Forgets what was drawn. */
   invalidate?(): void;
+  /** Resolves when {@linkcode Component.render} has its lines for a width; a component that draws at once has no need of it. */
+  whenDrawn?(width: number): Promise<void>;
   /** Wants key releases too. */
   wantsKeyRelease?: boolean;
   /** Called when it is closed. */

@@ -16,6 +16,7 @@ import type {
   RegisteredCommand,
   SendMessageOptions,
 } from "./api.ts";
+import type { HookPermissions } from "./isolation/grants.ts";
 import { EVENT_NAMES, isHookEventName } from "./events.ts";
 import { kindOf, nearest } from "./values.ts";
 
@@ -26,7 +27,7 @@ export type SendMessageHandler = (message: HookMessageInput, options?: SendMessa
 export type AppendEntryHandler = (customType: string, data?: unknown) => void;
 
 /** A handler of whichever event; its answer is checked by the event's merge rule. */
-export type AnyHookHandler = (event: never, ctx: HookContext) => unknown;
+export type AnyHookHandler = (event: never, ctx: HookContext, emission: object) => unknown;
 
 /** A hook that has been loaded: all that it registered. */
 export interface LoadedHook {
@@ -44,6 +45,20 @@ export interface LoadedHook {
   setSendMessageHandler(handler: SendMessageHandler): void;
   /** Says where `pi.appendEntry` goes. */
   setAppendEntryHandler(handler: AppendEntryHandler): void;
+  /** What it may do, when it runs in a process of its own; absent when it runs in this one. */
+  readonly isolation?: HookIsolation;
+  /** Lets it run again after it broke for good. */
+  revive?(): void;
+  /** Ends what it holds: its process. Nothing of it is left when this resolves. */
+  dispose?(): Promise<void>;
+}
+
+/** What an isolated hook may do. */
+export interface HookIsolation {
+  /** The grants, as they were given. */
+  readonly permissions: HookPermissions;
+  /** The grants, as Deno's flags enforce them. */
+  readonly flags: readonly string[];
 }
 
 /** What {@linkcode createHook} needs. */

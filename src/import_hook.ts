@@ -12,39 +12,40 @@ import { errorText } from "./values.ts";
  * Imports a hook and calls its factory. While this lasts, an attempt of the hook's code to end the process throws in that code.
  *
  * @param url The hook as a `file:` URL.
- * @param path Its path, for error texts.
  * @param api What the factory is called with.
  * @throws What is wrong with the hook; see {@linkcode loadFailure}.
  */
-export async function importHook(url: string, path: string, api: HookAPI): Promise<void> {
+export async function importHook(url: string, api: HookAPI): Promise<void> {
   await withoutExit(async () => {
-    const factory = await importFactory(url, path);
+    const factory = await importFactory(url);
     await factory(api);
   });
 }
 
-class NoFactoryError extends Error {
-  override name = "NoFactoryError";
+/** A load error whose text is complete. */
+export class HookLoadFailure extends Error {
+  /** Tells it from other errors. */
+  override name = "HookLoadFailure";
 }
 
-async function importFactory(url: string, path: string): Promise<HookFactory> {
+async function importFactory(url: string): Promise<HookFactory> {
   let module: { default?: unknown };
   try {
     module = await import(url);
   } catch (error) {
-    throw new Error(importFailure(error, path), { cause: error });
+    throw new Error(importFailure(error), { cause: error });
   }
-  if (typeof module.default !== "function") throw new NoFactoryError("Hook must export a default function");
+  if (typeof module.default !== "function") throw new HookLoadFailure("Hook must export a default function");
   return module.default as HookFactory;
 }
 
 /** Says what {@linkcode importHook} threw, as a load error does. */
 export function loadFailure(error: unknown): string {
-  return error instanceof NoFactoryError ? error.message : `Failed to load hook: ${errorText(error)}`;
+  return error instanceof HookLoadFailure ? error.message : `Failed to load hook: ${errorText(error)}`;
 }
 
 /** Makes one line of what Deno says, which may be coloured and hold an excerpt of the code. */
-function importFailure(error: unknown, path: string): string {
+function importFailure(error: unknown): string {
   const text = errorText(error)
     // deno-lint-ignore no-control-regex
     .replaceAll(/\x1b\[[0-9;]*m/g, "")
@@ -52,9 +53,8 @@ function importFailure(error: unknown, path: string): string {
     .filter((line) => !/^\s*\d*\s*\|/.test(line) && !/^\s*hint:/.test(line))
     .map((line) => line.trim())
     .join(" ");
-  if (/\bRequires (?:read|import|net) access\b/.test(text)) {
-    return `${text.replace(/, run again with.*$/, "")}: grant it, for example --allow-read=${path}`;
-  }
+  const denied = /\bRequires (read|import|net) access to "([^"]+)"/.exec(text);
+  if (denied !== null) return `it may not ${denied[1]} ${denied[2]}; grant it with --allow-${denied[1]}=${denied[2]}`;
   return text;
 }
 

@@ -7,8 +7,10 @@
 import { extname, toFileUrl } from "@std/path";
 import type { HookAPI, HookLogger } from "./api.ts";
 import { execCommand } from "./exec.ts";
-import { createHook, type LoadedHook, silentLogger } from "./hook.ts";
+import { createHook, type CreateHookOptions, type LoadedHook, silentLogger } from "./hook.ts";
 import { importHook, loadFailure } from "./import_hook.ts";
+import { type HookPermissions, mergeGrants } from "./isolation/grants.ts";
+import type { IsolationOptions } from "./isolation/load.ts";
 import { resolveHookPath } from "./paths.ts";
 import { errorText, LONGEST_DELAY } from "./values.ts";
 
@@ -38,25 +40,45 @@ export interface LoadHooksResult {
   warnings: HookLoadWarning[];
 }
 
+/** A hook to load: its path, or its path and what it may do. */
+export type HookSource = string | {
+  /** Its path, as {@linkcode resolveHookPath} reads it. */
+  path: string;
+  /** What it may do, in a process of its own. */
+  permissions: HookPermissions;
+};
+
 /** Options of {@linkcode loadHooks}. */
 export interface LoadHooksOptions {
   /** How long importing a hook and running its factory may take together, in ms; default 10 000. */
   timeout?: number;
   /** Where `pi.logger` writes; nowhere when absent. */
   logger?: HookLogger;
+  /**
+   * What each hook may do, in a process of its own; `{}` permits nothing. Without it hooks are loaded into this process and may
+   * do what it may do.
+   */
+  permissions?: HookPermissions;
+  /** How isolated hooks are run. */
+  isolation?: IsolationOptions;
 }
 
 const DEFAULT_TIMEOUT = 10_000;
+/** Isolated hooks that start at the same time. */
+const AT_ONCE = 8;
 const MODULE_EXTENSIONS = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 
 /**
- * Loads hooks into this process, one after the other. What they may do is what this process may do: bound it with Deno's
- * permission flags. A hook that cannot be loaded is reported and the others go on.
+ * Loads hooks. With {@linkcode LoadHooksOptions.permissions}, or permissions of its own, a hook runs in a process of its own that
+ * has exactly those rights; several start at once. Otherwise it is loaded into this process, one after the other, and what it may
+ * do is what this process may do: bound it with Deno's permission flags. A hook that cannot be loaded is reported and the others
+ * go on.
  *
- * @param paths Paths as {@linkcode resolveHookPath} reads them.
+ * @param sources Paths as {@linkcode resolveHookPath} reads them, with permissions where a hook has its own.
  * @param cwd The folder that relative paths start from, and that `pi.exec` works in.
  * @param options See {@linkcode LoadHooksOptions}.
- * @returns The hooks, the errors and the warnings. Never rejects for a bad hook.
+ * @returns The hooks, the errors and the warnings. Never rejects for a bad hook. Isolated hooks must be disposed of, by
+ *   {@linkcode LoadedHook.dispose} or `HookRunner.dispose`.
  *
  * @example
  * ```ts
@@ -65,40 +87,91 @@ const MODULE_EXTENSIONS = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs",
  * const { hooks, errors } = await loadHooks(["./examples/hooks/no_such_gate.ts"], Deno.cwd());
  * for (const { path, error } of errors) console.error(`${path}: ${error}`);
  * ```
+ *
+ * @example Each in a process of its own
+ * ```ts
+ * import { loadHooks } from "@xcsh/hooks";
+ *
+ * const { hooks } = await loadHooks(
+ *   ["./examples/hooks/block_unsafe_bash.ts", {
+ *     path: "./examples/hooks/git_checkpoint.ts",
+ *     permissions: { exec: ["git stash create"] },
+ *   }],
+ *   Deno.cwd(),
+ *   { permissions: {} },
+ * );
+ * for (const hook of hooks) await hook.dispose?.();
+ * ```
  */
 export async function loadHooks(
-  paths: readonly string[],
+  sources: readonly HookSource[],
   cwd: string,
   options: LoadHooksOptions = {},
 ): Promise<LoadHooksResult> {
-  const result: LoadHooksResult = { hooks: [], errors: [], warnings: [] };
-  for (const path of paths) {
-    const warn = (warning: string) => void result.warnings.push({ path, warning });
-    try {
-      result.hooks.push(await loadHook(path, cwd, options, warn));
-    } catch (error) {
-      result.errors.push({ path, error: loadFailure(error) });
-    }
-  }
-  return result;
+  const lanes: Promise<unknown>[] = new Array(AT_ONCE).fill(undefined);
+  let started = 0;
+  // Isolated hooks start side by side, and while those of this process load one after the other.
+  const isolated = sources.map((source) => {
+    if (permissionsOf(source, options) === undefined) return undefined;
+    const lane = started++ % AT_ONCE;
+    const outcome = Promise.resolve(lanes[lane]).then(() => attempt(source, cwd, options));
+    lanes[lane] = outcome;
+    return outcome;
+  });
+  const outcomes: Outcome[] = [];
+  for (const [i, source] of sources.entries()) outcomes.push(await (isolated[i] ?? attempt(source, cwd, options)));
+  return {
+    hooks: outcomes.flatMap(({ hook }) => hook ?? []),
+    errors: outcomes.flatMap(({ path, error }) => error === undefined ? [] : { path, error }),
+    warnings: outcomes.flatMap(({ path, warnings }) => warnings.map((warning) => ({ path, warning }))),
+  };
+}
+interface Outcome {
+  readonly path: string;
+  readonly hook?: LoadedHook;
+  readonly error?: string;
+  readonly warnings: string[];
 }
 
-async function loadHook(
-  path: string,
-  cwd: string,
-  options: LoadHooksOptions,
-  warn: (warning: string) => void,
+function permissionsOf(source: HookSource, options: LoadHooksOptions): HookPermissions | undefined {
+  return typeof source === "string" ? options.permissions : mergeGrants(options.permissions ?? {}, source.permissions);
+}
+
+async function attempt(source: HookSource, cwd: string, options: LoadHooksOptions): Promise<Outcome> {
+  const path = typeof source === "string" ? source : source.path;
+  const warnings: string[] = [];
+  try {
+    const resolvedPath = resolveHookPath(path, cwd);
+    await requireModuleFile(resolvedPath);
+    const common = {
+      path,
+      resolvedPath,
+      cwd,
+      timeout: options.timeout ?? DEFAULT_TIMEOUT,
+      logger: options.logger ?? silentLogger,
+      warn: (warning: string) => void warnings.push(warning),
+    };
+    const permissions = permissionsOf(source, options);
+    if (permissions === undefined) return { path, hook: await loadInProcess(common), warnings };
+    // Whoever isolates nothing need not load what isolation takes.
+    const { loadIsolatedHook } = await import("./isolation/load.ts");
+    return { path, hook: await loadIsolatedHook({ ...options.isolation, ...common, permissions }), warnings };
+  } catch (error) {
+    return { path, error: loadFailure(error), warnings: [] };
+  }
+}
+
+async function loadInProcess(
+  { cwd, timeout, ...options }: Omit<CreateHookOptions, "exec"> & { cwd: string; timeout: number },
 ): Promise<LoadedHook> {
-  const resolvedPath = resolveHookPath(path, cwd);
-  await requireModuleFile(resolvedPath);
+  const { resolvedPath } = options;
   const exec: HookAPI["exec"] = (command, args, execOptions) =>
     execCommand(command, args, execOptions?.cwd ?? cwd, execOptions);
-  const { hook, api } = createHook({ path, resolvedPath, exec, warn, logger: options.logger ?? silentLogger });
-  const limit = options.timeout ?? DEFAULT_TIMEOUT;
+  const { hook, api } = createHook({ ...options, exec });
   await withTimeout(
-    limit,
-    `${resolvedPath} did not finish loading within ${limit} ms`,
-    () => importHook(toFileUrl(resolvedPath).href, resolvedPath, api),
+    timeout,
+    `${resolvedPath} did not finish loading within ${timeout} ms`,
+    () => importHook(toFileUrl(resolvedPath).href, api),
   );
   return hook;
 }

@@ -334,8 +334,16 @@ export class HookRunner {
    */
   enable(path: string): boolean {
     const found = this.#hooks.filter((hook) => hook.path === path);
-    for (const hook of found) this.#disabled.delete(hook);
+    for (const hook of found) {
+      this.#disabled.delete(hook);
+      hook.revive?.();
+    }
     return found.length > 0;
+  }
+
+  /** Ends what hooks hold: the processes of isolated ones. Nothing of them is left when this resolves. */
+  async dispose(): Promise<void> {
+    await Promise.all(this.#hooks.map((hook) => hook.dispose?.()));
   }
 
   #enabled(): readonly LoadedHook[] {
@@ -346,7 +354,7 @@ export class HookRunner {
     const bound = this.#bind(event.type);
     if (bound.length === 0) return NOTHING;
     try {
-      const outcome = this.#run({ event, rule, merge, throws, bound, state: merge.begin(event, rule) });
+      const outcome = this.#run({ event, rule, merge, throws, bound, state: merge.begin(event, rule), token: {} });
       if (outcome === undefined) return NOTHING;
       return outcome instanceof Promise ? outcome : Promise.resolve(outcome);
     } catch (error) {
@@ -371,7 +379,7 @@ export class HookRunner {
       const { hook, handler } = bound[i]!;
       try {
         const payload = merge.payload(state);
-        const answer: unknown = handler(payload as never, this.#contextOf(hook));
+        const answer: unknown = handler(payload as never, this.#contextOf(hook), emission.token);
         if (isThenable(answer)) return this.#runOn(emission, i, payload, answer);
         if (this.#take(emission, hook, payload, answer)) break;
       } catch (error) {
@@ -389,7 +397,7 @@ export class HookRunner {
       try {
         if (i > from) {
           payload = merge.payload(state);
-          pending = handler(payload as never, this.#contextOf(hook));
+          pending = handler(payload as never, this.#contextOf(hook), emission.token);
         }
         const answer: unknown = isThenable(pending) ? await pending : pending;
         if (this.#take(emission, hook, payload, answer)) break;
@@ -473,6 +481,8 @@ interface Emission {
   readonly bound: readonly Bound[];
   /** Whether what a handler throws reaches the emitter. */
   readonly throws: boolean;
+  /** Stands for the emission: handlers that share a time limit know each other by it. */
+  readonly token: object;
 }
 
 function tell<T>(listeners: ReadonlySet<(value: T) => void>, value: NoInfer<T>): void {

@@ -85,13 +85,19 @@ function sync(method: string, args: unknown[], event: number | null = null): unk
   }
 }
 
-const asked = new Map<number, { resolve: (value: unknown) => void; reject: (reason: unknown) => void }>();
+interface Asked {
+  readonly event: number | null;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const asked = new Map<number, Asked>();
 let lastId = 0;
 
 /** Asks the host for something that takes time. */
 function ask(method: string, args: unknown[], event: number | null = null, id = ++lastId): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  asked.set(id, { resolve, reject });
+  asked.set(id, { event, resolve, reject });
   try {
     send({ t: "ask", id, for: event, method }, "args", args);
   } catch (error) {
@@ -350,7 +356,7 @@ async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Pr
   if ("input" in event) event.input = frozen(event.input, "the input of a tool");
   const state = merge.begin(event, rule);
   const payload = merge.payload(state);
-  const answer = await handler(payload as never, createContext(id));
+  const answer = await handler(payload as never, createContext(id), payload);
   if (merge.take(state, answer, payload) === "none") return undefined;
   const outcome = merge.outcome(state);
   return rule.merge === "chain" ? { messages: outcome } : outcome;
@@ -410,8 +416,12 @@ function take(given: HostFrame): void {
       return pending?.resolve(given.v);
     }
     case "abort":
-      // The event is over for the host; what its handler still does is its own affair until it is killed.
-      return;
+      // Whoever waits for the host on behalf of this event need not wait any longer.
+      for (const [id, { event, reject }] of asked) {
+        if (event !== given.id) continue;
+        asked.delete(id);
+        reject(new DOMException("The time for this event is over", "AbortError"));
+      }
   }
 }
 
@@ -437,7 +447,7 @@ for (const type of ["unhandledrejection", "error"] as const) {
 
 void listen();
 try {
-  await importHook(config.url, config.resolvedPath, announcing);
+  await importHook(config.url, announcing);
   send({ t: "ready" });
 } catch (error) {
   send({ t: "failed", error: loadFailure(error) });

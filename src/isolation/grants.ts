@@ -300,6 +300,8 @@ export interface GrantScope {
   hookFiles: readonly string[];
   /** Files and folders that no grant opens, for reading or writing. */
   closed?: readonly string[];
+  /** Files and folders that no grant opens for writing. */
+  unwritable?: readonly string[];
   /** The `PATH` in which programs are looked for; the environment's when absent. */
   path?: string;
 }
@@ -325,7 +327,7 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
     const denied = grants.deny?.[kind];
     if (granted !== undefined) {
       allow[kind] = granted !== true && PATH_KINDS.has(kind)
-        ? await Promise.all(granted.map((path) => resolveGrantedPath(kind, path, project)))
+        ? (await Promise.all(granted.map((path) => resolveGrantedPath(kind, path, project, scope.project)))).flat()
         : granted;
     }
     if (denied !== undefined) {
@@ -333,8 +335,10 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
     }
   }
   if (!grants.links) await refuseLinks(allow);
-  const protect = PROTECTED.map((name) => join(project, name)).filter((path) => !namesExactly(allow.write, path));
-  add(deny, "write", [...protect, ...scope.hookFiles, ...scope.closed ?? []]);
+  const protect = [project, scope.project]
+    .flatMap((root) => PROTECTED.map((name) => join(root, name)))
+    .filter((path) => !namesExactly(allow.write, path));
+  add(deny, "write", [...protect, ...scope.hookFiles, ...scope.unwritable ?? [], ...scope.closed ?? []]);
   add(deny, "read", scope.closed ?? []);
   if (allow.read !== true) allow.read = [...new Set([...allow.read ?? [], ...scope.hookFiles])];
   const exec = await Promise.all((grants.exec ?? []).map((line) => resolveExec(line, project, scope.path)));
@@ -369,7 +373,8 @@ function stripEnd(path: string): string {
   return path.length > 1 && path.endsWith(SEPARATOR) ? path.slice(0, -1) : path;
 }
 
-async function resolveGrantedPath(kind: string, path: string, project: string): Promise<string> {
+/** Where a grant leads; also as seen from a project that is reached through a link, since hooks are told that path. */
+async function resolveGrantedPath(kind: string, path: string, project: string, seen: string): Promise<string[]> {
   const wanted = absolute(path, project);
   let real: string;
   try {
@@ -391,7 +396,8 @@ async function resolveGrantedPath(kind: string, path: string, project: string): 
   if (real.includes(",")) {
     throw new GrantError(`The ${kind} grant ${path} is ${real}, and a comma cannot be carried by Deno's flags`);
   }
-  return real;
+  const alias = absolute(path, seen);
+  return alias === real || alias.includes(",") ? [real] : [real, alias];
 }
 
 /**

@@ -1,0 +1,102 @@
+/**
+ * Where the child's own modules and its warm caches lie: a folder of the user, made once for each version of them, or a temporary
+ * one where the user has none.
+ *
+ * @module
+ */
+
+import { dirname, join } from "@std/path";
+import { homeDirectory } from "../paths.ts";
+import { BOOT_FILES } from "./boot_files.ts";
+
+/** A folder with the child's modules. */
+export interface BootFolder {
+  /** The child's entry. */
+  entry: string;
+  /** Caches to start from: copied for each child. Absent until they have been made. */
+  cache: string;
+}
+
+/** Folder of the user in which this module keeps what it can make again; `undefined` when there is none. */
+export function cacheFolder(): string | undefined {
+  const read = (name: string) => {
+    try {
+      return Deno.env.get(name) || undefined;
+    } catch {
+      return undefined; // Not granted.
+    }
+  };
+  const home = homeDirectory();
+  const base = Deno.build.os === "windows"
+    ? read("LOCALAPPDATA")
+    : read("XDG_CACHE_HOME") ?? (home && join(home, ".cache"));
+  return base ? join(base, "xcsh-hooks") : undefined;
+}
+
+/**
+ * Lays out the child's modules.
+ *
+ * @param temporary Used where the user has no folder that can be written.
+ * @returns Where they are. What is there is checked against what should be there.
+ */
+export async function layBootFolder(temporary: string): Promise<BootFolder> {
+  const texts = Object.entries(BOOT_FILES);
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(texts)));
+  const version = `${Deno.version.deno}-${new Uint8Array(digest).toHex().slice(0, 16)}`;
+  const user = cacheFolder();
+  for (const base of user === undefined ? [temporary] : [user, temporary]) {
+    try {
+      const folder = join(base, version);
+      const sources = join(folder, "src");
+      for (const [name, text] of texts) layFile(join(sources, name), text);
+      return { entry: join(sources, "isolation/boot.ts"), cache: join(folder, "deno") };
+    } catch (error) {
+      if (base === temporary) throw error;
+    }
+  }
+  throw new Error("unreachable: the temporary folder is always tried");
+}
+
+function layFile(path: string, text: string): void {
+  try {
+    if (Deno.readTextFileSync(path) === text) return;
+  } catch {
+    // It is not there yet.
+  }
+  Deno.mkdirSync(dirname(path), { recursive: true });
+  // Renamed into place, since another host may be reading it.
+  const fresh = `${path}.${crypto.randomUUID()}`;
+  Deno.writeTextFileSync(fresh, text);
+  Deno.renameSync(fresh, path);
+}
+
+/** Copies the warm caches into the folder of a child, if there are any. */
+export async function copyCache(boot: BootFolder, to: string): Promise<boolean> {
+  try {
+    await copyFolder(boot.cache, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const entry of Deno.readDir(from)) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory) await copyFolder(source, target);
+    else await Deno.copyFile(source, target);
+  }
+}
+
+/** Keeps the caches of a child that ran no hook, so that the next ones start from them. */
+export async function keepCache(boot: BootFolder, from: string): Promise<void> {
+  const fresh = `${boot.cache}.${crypto.randomUUID()}`;
+  try {
+    await copyFolder(from, fresh);
+    await Deno.rename(fresh, boot.cache);
+  } catch {
+    // Another host was first, or the folder cannot be written: children then start cold.
+    await Deno.remove(fresh, { recursive: true }).catch(() => {});
+  }
+}

@@ -1,0 +1,408 @@
+/**
+ * What an isolated hook may ask of its host. Every argument comes from the hook's process and is checked here.
+ *
+ * @module
+ */
+
+import type {
+  Component,
+  HookCommandContext,
+  HookContext,
+  HookMessageInput,
+  HookUIContext,
+  ReadonlySessionManager,
+  SendMessageOptions,
+  Theme,
+  WritableSessionManager,
+} from "../api.ts";
+import type { AppendEntryHandler, SendMessageHandler } from "../hook.ts";
+import type { SessionEntry } from "../entries.ts";
+import { isRecord, kindOf } from "../values.ts";
+import { runGranted } from "./exec_gate.ts";
+import type { EffectiveGrants } from "./grants.ts";
+import { ProtocolError } from "./protocol.ts";
+import type { SessionNews } from "./session_mirror.ts";
+
+/** How the desk reaches the child. */
+export interface Line {
+  /** Tells it something. */
+  tell(fields: Record<string, unknown>): void;
+  /** Asks it something. */
+  ask(fields: Record<string, unknown>): Promise<unknown>;
+}
+
+/** Entries sent in one answer. */
+const PAGE = 2_000;
+
+/** Answers what an isolated hook asks. */
+export class Desk {
+  /** Takes what the hook sends. */
+  sendMessage: SendMessageHandler = () => {
+    throw new Error("sendMessage handler not initialized");
+  };
+  /** Takes what the hook appends. */
+  appendEntry: AppendEntryHandler = () => {
+    throw new Error("appendEntry handler not initialized");
+  };
+  /** The context of the newest event or command. */
+  context: HookContext | undefined;
+  /** The context of the newest command. */
+  commandContext: HookCommandContext | undefined;
+  /** The theme of the newest drawing. */
+  theme: Theme | undefined;
+
+  readonly #setups = new Map<number, WritableSessionManager>();
+  readonly #customs = new Map<number, RemoteComponent>();
+
+  /**
+   * @param cwd The project's folder.
+   * @param grants What the hook may do.
+   * @param line How the child is reached.
+   */
+  constructor(readonly cwd: string, readonly grants: EffectiveGrants, readonly line: Line) {}
+
+  /** Forgets what the child had open. */
+  close(): void {
+    for (const custom of this.#customs.values()) custom.finish(undefined);
+    this.#customs.clear();
+    this.#setups.clear();
+  }
+
+  /** Answers what takes time. */
+  async ask(method: string, args: readonly unknown[], id: number, signal: AbortSignal): Promise<unknown> {
+    switch (method) {
+      case "exec":
+        return await runGranted(this.grants, this.cwd, args, signal);
+      case "ui.select":
+        return await this.#ui.select(text(args[0]), list(args[1]).map(text));
+      case "ui.confirm":
+        return await this.#ui.confirm(text(args[0]), text(args[1]));
+      case "ui.input":
+        return await this.#ui.input(text(args[0]), ...optional(args[1]));
+      case "ui.editor":
+        return await this.#ui.editor(text(args[0]), ...optional(args[1]));
+      case "ui.custom":
+        return await this.#custom(id);
+      case "waitForIdle":
+        return await this.#command.waitForIdle();
+      case "newSession":
+        return await this.#newSession(args, id);
+      case "branch":
+        return await this.#command.branch(text(args[0]));
+      case "navigateTree": {
+        const options = isRecord(args[1]) ? { summarize: args[1].summarize === true } : undefined;
+        return await this.#command.navigateTree(text(args[0]), options);
+      }
+      default:
+        throw new ProtocolError(`it asked for ${JSON.stringify(method)}, which there is not`);
+    }
+  }
+
+  /** Answers what the child waits for without doing anything else. */
+  sync(method: string, args: readonly unknown[]): unknown {
+    switch (method) {
+      case "session":
+        return newsOf(this.#required.sessionManager, args);
+      case "hasUI":
+        return this.#required.hasUI;
+      case "model":
+        return this.#required.model;
+      case "models":
+        return this.#required.modelRegistry.getAvailable();
+      case "model.find":
+        return this.#required.modelRegistry.find(text(args[0]), text(args[1]));
+      case "isIdle":
+        return this.#required.isIdle();
+      case "hasQueuedMessages":
+        return this.#required.hasQueuedMessages();
+      case "ui.getEditorText":
+        return this.#ui.getEditorText();
+      case "theme":
+        return this.#paint(args);
+      case "sendMessage":
+        return this.sendMessage(message(args[0]), sendOptions(args[1]));
+      case "appendEntry":
+        return this.appendEntry(text(args[0]), args[1]);
+      case "setup":
+        return this.#fill(args);
+      default:
+        throw new ProtocolError(`it asked for ${JSON.stringify(method)}, which there is not`);
+    }
+  }
+
+  /** Does what the child does not wait for. */
+  tell(method: string, args: readonly unknown[]): void {
+    switch (method) {
+      case "abort":
+        return this.context?.abort();
+      case "ui.notify": {
+        const type = args[1];
+        const known = type === "info" || type === "warning" || type === "error";
+        return this.#ui.notify(text(args[0]), ...(known ? [type] as const : []));
+      }
+      case "ui.setStatus":
+        return this.#ui.setStatus(text(args[0]), args[1] === undefined ? undefined : text(args[1]));
+      case "ui.setEditorText":
+        return this.#ui.setEditorText(text(args[0]));
+      case "ui.invalidate":
+        return this.#customs.get(Number(args[0]))?.redraw();
+      case "ui.done":
+        return this.#customs.get(Number(args[0]))?.finish(args[1]);
+      case "ui.failed":
+        return this.#customs.get(Number(args[0]))?.fail(new Error(text(args[1])));
+      default:
+        throw new ProtocolError(`it told ${JSON.stringify(method)}, which there is not`);
+    }
+  }
+
+  get #required(): HookContext {
+    if (this.context === undefined) throw new Error("There is no session yet");
+    return this.context;
+  }
+
+  get #command(): HookCommandContext {
+    if (this.commandContext === undefined) throw new Error("Only a slash command may do this");
+    return this.commandContext;
+  }
+
+  get #ui(): HookUIContext {
+    return this.#required.ui;
+  }
+
+  #paint([style, ...args]: readonly unknown[]): string {
+    const theme = this.theme ?? this.#ui.theme;
+    const [first, second] = args.map(text);
+    switch (style) {
+      case "fg":
+      case "bg":
+        return theme[style](first ?? "", second ?? "");
+      case "bold":
+      case "italic":
+      case "underline":
+      case "strikethrough":
+      case "inverse":
+        return theme[style](first ?? "");
+      default:
+        throw new ProtocolError(`it asked for the style ${JSON.stringify(style)}, which there is not`);
+    }
+  }
+
+  async #newSession([options, hasSetup]: readonly unknown[], id: number): Promise<unknown> {
+    const parent = isRecord(options) ? options.parentSession : undefined;
+    const setup = async (session: WritableSessionManager) => {
+      this.#setups.set(id, session);
+      try {
+        await this.line.ask({ t: "setup", of: id });
+      } finally {
+        this.#setups.delete(id);
+      }
+    };
+    return await this.#command.newSession({
+      ...(typeof parent === "string" ? { parentSession: parent } : {}),
+      ...(hasSetup === true ? { setup } : {}),
+    });
+  }
+
+  #fill([id, method, given]: readonly unknown[]): unknown {
+    const session = this.#setups.get(Number(id));
+    const args = list(given);
+    if (session === undefined) throw new Error("The setup of this session is over");
+    switch (method) {
+      case "session":
+        return newsOf(session, args);
+      case "appendMessage":
+        return session.appendMessage(args[0] as Parameters<WritableSessionManager["appendMessage"]>[0]);
+      case "appendCustomEntry":
+        return session.appendCustomEntry(text(args[0]), args[1]);
+      case "appendCustomMessageEntry": {
+        const { customType, content, display, details, attribution } = message({
+          customType: args[0],
+          content: args[1],
+          display: args[2],
+          details: args[3],
+          attribution: args[4],
+        });
+        return session.appendCustomMessageEntry(customType, content, display, details, attribution);
+      }
+      case "appendLabelChange":
+        return session.appendLabelChange(text(args[0]), args[1] === undefined ? undefined : text(args[1]));
+      default:
+        throw new ProtocolError(`it asked for ${JSON.stringify(method)}, which there is not`);
+    }
+  }
+
+  async #custom(id: number): Promise<unknown> {
+    let view: RemoteComponent | undefined;
+    try {
+      return await this.#ui.custom<unknown>((tui, theme, done) => {
+        this.theme = theme;
+        view = new RemoteComponent(
+          async (width) => linesOf(await this.line.ask({ t: "frame", ui: id, width })) ?? [],
+          tui,
+          done,
+          (data) => this.line.tell({ t: "input", ui: id, data }),
+        );
+        this.#customs.set(id, view);
+        return view;
+      });
+    } finally {
+      this.#customs.delete(id);
+      this.line.tell({ t: "close", ui: id });
+      view?.settled();
+    }
+  }
+}
+
+/** A component that is drawn in the child: the newest lines are shown while the next ones are made. */
+export class RemoteComponent implements Component {
+  #lines: string[] = [];
+  #width: number | undefined;
+  #dirty = true;
+  #drawing: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  /**
+   * @param draw Asks the child for lines.
+   * @param tui What shows it, if it is shown for itself.
+   * @param done Closes it.
+   * @param input Hands the child what was typed.
+   */
+  constructor(
+    readonly draw: (width: number) => Promise<string[]>,
+    readonly tui?: unknown,
+    readonly done?: (result: unknown) => void,
+    readonly input?: (data: string) => void,
+  ) {}
+
+  /** The newest lines there are. */
+  render(width: number): string[] {
+    void this.whenDrawn(width);
+    return this.#lines;
+  }
+
+  /** Resolves when the lines for a width are there. */
+  async whenDrawn(width: number): Promise<void> {
+    while (this.#dirty || this.#width !== width) {
+      if (this.#drawing === undefined) {
+        this.#dirty = false;
+        this.#width = width;
+        this.#drawing = this.#draw(width).finally(() => this.#drawing = undefined);
+      }
+      await this.#drawing;
+      if (this.#failure !== undefined) return;
+    }
+  }
+
+  async #draw(width: number): Promise<void> {
+    try {
+      const lines = await this.draw(width);
+      const changed = lines.length !== this.#lines.length || lines.some((line, i) => line !== this.#lines[i]);
+      this.#lines = lines;
+      if (changed) this.#requestRender();
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #requestRender(): void {
+    const { tui } = this;
+    if (isRecord(tui) && typeof tui.requestRender === "function") tui.requestRender();
+  }
+
+  /** Hands what was typed to the child. */
+  handleInput(data: string): void {
+    this.input?.(data);
+  }
+
+  /** Forgets what was drawn. */
+  invalidate(): void {
+    this.#dirty = true;
+  }
+
+  /** Draws again, since the child says that it looks different now. */
+  redraw(): void {
+    this.#dirty = true;
+    if (this.#width !== undefined) void this.whenDrawn(this.#width);
+  }
+
+  /** Closes with a result. */
+  finish(result: unknown): void {
+    this.done?.(result);
+  }
+
+  /** Closes because the child's component threw. */
+  fail(error: Error): void {
+    this.#failure = error;
+    this.#lines = [error.message];
+    this.done?.(undefined);
+  }
+
+  /** Throws what it was closed with. */
+  settled(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+/** What the child drew. */
+export function linesOf(value: unknown): string[] | undefined {
+  return value === undefined ? undefined : list(value).map(text);
+}
+
+/** What is new in a session since the child asked last. */
+export function newsOf(session: ReadonlySessionManager, [have, last, known]: readonly unknown[]): SessionNews {
+  const all = session.getEntries();
+  const id = session.getSessionId();
+  const keep =
+    known === id && typeof have === "number" && have <= all.length && (have === 0 || all[have - 1]?.id === last)
+      ? have
+      : 0;
+  return {
+    cwd: session.getCwd(),
+    dir: session.getSessionDir(),
+    id,
+    file: session.getSessionFile(),
+    name: session.getSessionName(),
+    header: session.getHeader(),
+    leafId: session.getLeafId(),
+    keep,
+    entries: all.slice(keep, keep + PAGE) as SessionEntry[],
+    more: all.length > keep + PAGE,
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : String(value);
+}
+
+function optional(value: unknown): [string] | [] {
+  return value === undefined ? [] : [text(value)];
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new TypeError(`a list is needed, not ${kindOf(value)}`);
+  return value;
+}
+
+function message(value: unknown): HookMessageInput {
+  if (!isRecord(value) || typeof value.customType !== "string") throw new TypeError("a message needs a customType");
+  const { customType, content, display, details, attribution } = value;
+  if (typeof content !== "string" && !Array.isArray(content)) {
+    throw new TypeError("a message needs content: a text or a list of parts");
+  }
+  return {
+    customType,
+    content,
+    display: Boolean(display),
+    ...(details === undefined ? {} : { details }),
+    ...(attribution === "user" || attribution === "agent" ? { attribution } : {}),
+  };
+}
+
+function sendOptions(value: unknown): SendMessageOptions | undefined {
+  if (!isRecord(value)) return undefined;
+  const { triggerTurn, deliverAs } = value;
+  return {
+    ...(triggerTurn === undefined ? {} : { triggerTurn: triggerTurn === true }),
+    ...(deliverAs === "steer" || deliverAs === "followUp" ? { deliverAs } : {}),
+  };
+}

@@ -1,0 +1,525 @@
+/**
+ * A hook in a process of its own, to everyone else a {@linkcode LoadedHook} like any other.
+ *
+ * @module
+ */
+
+import { toFileUrl } from "@std/path";
+import type { HookContext, HookLogger, HookMessageRenderer, RegisteredCommand } from "../api.ts";
+import {
+  type AnyHookHandler,
+  type AppendEntryHandler,
+  HookBrokenError,
+  type HookIsolation,
+  type LoadedHook,
+  type SendMessageHandler,
+} from "../hook.ts";
+import { HookLoadFailure } from "../import_hook.ts";
+import { textOf } from "../messages.ts";
+import { errorText, isRecord } from "../values.ts";
+import { Child } from "./child.ts";
+import { Desk, linesOf, RemoteComponent } from "./desk.ts";
+import { denoFlags, type EffectiveGrants, type HookPermissions } from "./grants.ts";
+import { frame, fromFault, ProtocolError, readFrame, toFault } from "./protocol.ts";
+
+/** Limits of isolated hooks. */
+export interface IsolationLimits {
+  /** How long a handler may take for one event, in ms; time in a dialog that it opened does not count. Default 10 000. */
+  budget: number;
+  /** How long the isolated handlers of one emission may take together, in ms. Default 30 000. */
+  emissionBudget: number;
+  /** Most MiB of a hook's heap. Default 256. */
+  heapLimit: number;
+  /** Most bytes that a hook may send at once, beyond the size of what it was sent. Default 8 MiB. */
+  frameLimit: number;
+}
+
+/** What {@linkcode IsolatedHook.load} needs. */
+export interface IsolatedHookOptions {
+  /** Path, as it was given. */
+  path: string;
+  /** Absolute path. */
+  resolvedPath: string;
+  /** Where the session works. */
+  cwd: string;
+  /** The grants, as they were given. */
+  permissions: HookPermissions;
+  /** The grants, as they are enforced. */
+  grants: EffectiveGrants;
+  /** The limits. */
+  limits: IsolationLimits;
+  /** How long loading may take, in ms. */
+  timeout: number;
+  /** Where `pi.logger` writes. */
+  logger: HookLogger;
+  /** Gets what the hook prints, in pieces. */
+  print: (text: string) => void;
+  /** Gets what the author should know. */
+  warn: (warning: string) => void;
+}
+
+/** How long a handler that is over its budget may take to give up, in ms. */
+const GRACE = 250;
+/** How many deaths within {@linkcode DEATH_WINDOW} make a hook broken for good. */
+const MAX_DEATHS = 3;
+const DEATH_WINDOW = 60_000;
+const MAX_OUTSTANDING = 256;
+const MAX_REGISTRATIONS = 10_000;
+/** Most bytes of answers that a child may leave unread. */
+const MAX_UNREAD = 64 * 1024 * 1024;
+
+/** Time limits of one emission, shared by all isolated hooks that take part in it. */
+interface EmissionClock {
+  startedAt: number;
+  /** Time spent in dialogs, in ms. */
+  paused: number;
+}
+
+const clocks = new WeakMap<object, EmissionClock>();
+
+interface Call {
+  readonly what: string;
+  readonly clock: EmissionClock;
+  /** What its end undoes. */
+  readonly undo: (() => void)[];
+  readonly size: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  /** Time left, in ms; infinite for what a person started. */
+  left: number;
+  runningSince: number;
+  dialogs: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** A hook in a process of its own. */
+export class IsolatedHook implements LoadedHook {
+  readonly path: string;
+  readonly resolvedPath: string;
+  readonly handlers = new Map<string, AnyHookHandler[]>();
+  readonly messageRenderers = new Map<string, HookMessageRenderer>();
+  readonly commands = new Map<string, RegisteredCommand>();
+  readonly isolation: HookIsolation;
+
+  readonly #options: IsolatedHookOptions;
+  readonly #bucket = new Bucket(2_000, 500);
+  readonly #bytes = new Bucket(128 * 1024 * 1024, 16 * 1024 * 1024);
+  #child: Child | undefined;
+  #starting: Promise<Child> | undefined;
+  /** Numbers of the handlers that the running child has registered, by event. */
+  #registered = new Map<string, number[]>();
+  #registrations = 0;
+  #loaded: PromiseWithResolvers<void> | undefined;
+  readonly #deaths: number[] = [];
+  #lastDeath = "";
+  #disposed = false;
+  readonly #calls = new Map<number, Call>();
+  #lastId = 0;
+  #lastSignal = 0;
+  readonly #outstanding = new Map<number, AbortController>();
+  readonly #desk: Desk;
+
+  private constructor(options: IsolatedHookOptions) {
+    this.#options = options;
+    this.path = options.path;
+    this.resolvedPath = options.resolvedPath;
+    this.isolation = { permissions: options.permissions, flags: denoFlags(options.grants) };
+    this.#desk = new Desk(options.cwd, options.grants, {
+      tell: (fields) => this.#child?.send(frame(fields)),
+      ask: (fields) => this.#callForPerson(fields),
+    });
+  }
+
+  /**
+   * Starts the hook's process and loads the hook in it.
+   *
+   * @param options See {@linkcode IsolatedHookOptions}.
+   * @returns The hook.
+   * @throws {HookLoadFailure} When it could not be loaded; its process is gone then.
+   */
+  static async load(options: IsolatedHookOptions): Promise<IsolatedHook> {
+    const hook = new IsolatedHook(options);
+    try {
+      await hook.#start();
+      return hook;
+    } catch (error) {
+      await hook.dispose();
+      throw error;
+    }
+  }
+
+  setSendMessageHandler(handler: SendMessageHandler): void {
+    this.#desk.sendMessage = handler;
+  }
+
+  setAppendEntryHandler(handler: AppendEntryHandler): void {
+    this.#desk.appendEntry = handler;
+  }
+
+  revive(): void {
+    this.#deaths.length = 0;
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    const child = this.#child ?? await this.#starting?.catch(() => undefined);
+    await child?.close(GRACE);
+  }
+
+  // ——— Life and death ———
+
+  /** The running child, started again when it has died. */
+  #running(): Child | Promise<Child> {
+    if (this.#child !== undefined && !this.#child.over) return this.#child;
+    return this.#starting ??= this.#restart().finally(() => this.#starting = undefined);
+  }
+
+  async #restart(): Promise<Child> {
+    if (this.#disposed) throw this.#broken("the session has ended");
+    const now = Date.now();
+    const recent = this.#deaths.filter((death) => now - death < DEATH_WINDOW);
+    if (recent.length >= MAX_DEATHS) {
+      throw this.#broken(`it died ${recent.length} times within a minute, last because ${this.#lastDeath}`);
+    }
+    if (recent.length > 1) await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** (recent.length - 1)));
+    try {
+      return await this.#start();
+    } catch (error) {
+      throw this.#broken(`it could not be loaded again: ${errorText(error)}`);
+    }
+  }
+
+  async #start(): Promise<Child> {
+    const { grants, limits, cwd, path, resolvedPath, timeout } = this.#options;
+    this.#registered = new Map();
+    this.#registrations = 0;
+    const loaded = this.#loaded = Promise.withResolvers<void>();
+    const child = await Child.start({
+      grants,
+      config: { url: toFileUrl(resolvedPath).href, path, resolvedPath, cwd, run: grants.allow.run !== undefined },
+      heapLimit: limits.heapLimit,
+      frameLimit: () => limits.frameLimit + this.#sizeOutstanding(),
+      onFrame: (line) => this.#take(line),
+      onOutput: this.#options.print,
+    });
+    this.#child = child;
+    void child.ended.then((reason) => this.#died(child, reason));
+    const timer = setTimeout(() => child.kill(`${resolvedPath} did not finish loading within ${timeout} ms`), timeout);
+    try {
+      await loaded.promise;
+      return child;
+    } catch (error) {
+      child.kill(errorText(error));
+      await child.ended;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#loaded = undefined;
+    }
+  }
+
+  #died(child: Child, reason: string): void {
+    if (this.#child === child) this.#child = undefined;
+    if (!this.#disposed) {
+      this.#deaths.push(Date.now());
+      this.#lastDeath = reason;
+    }
+    for (const controller of this.#outstanding.values()) controller.abort();
+    this.#outstanding.clear();
+    this.#desk.close();
+    const calls = [...this.#calls];
+    for (const [id, call] of calls) {
+      this.#settle(id, () => call.reject(this.#broken(`${reason} while it was asked for ${call.what}`)));
+    }
+    this.#loaded?.reject(new HookLoadFailure(`Failed to load hook: ${reason}`));
+  }
+
+  #broken(why: string): HookBrokenError {
+    return new HookBrokenError(
+      `The hook ${this.path} is broken, it did not deny anything: ${why}. Mend it, or leave it out with /hooks disable ${this.path}`,
+    );
+  }
+
+  // ——— Calls to the child ———
+
+  async #handle(
+    event: string,
+    ordinal: number,
+    payload: unknown,
+    context: HookContext,
+    emission: object,
+  ): Promise<unknown> {
+    const live = this.#running();
+    const child = live instanceof Child ? live : await live;
+    this.#desk.context = context;
+    const h = this.#registered.get(event)?.[ordinal];
+    if (h === undefined) {
+      throw this.#broken(`it was started again after it died, and has not registered this ${event} handler since`);
+    }
+    const { budget, emissionBudget } = this.#options.limits;
+    let clock = clocks.get(emission);
+    if (clock === undefined) clocks.set(emission, clock = { startedAt: performance.now(), paused: 0 });
+    const left = Math.min(budget, emissionBudget - (performance.now() - clock.startedAt - clock.paused));
+    return await this.#call(child, event, left, clock, { t: "event", h }, "e", payload);
+  }
+
+  /** Asks for what a person waits for: it takes as long as it takes. */
+  async #callForPerson(fields: Record<string, unknown>, key?: string, value?: unknown): Promise<unknown> {
+    const child = await this.#running();
+    return await this.#call(child, String(fields.t), Infinity, { startedAt: 0, paused: 0 }, fields, key, value);
+  }
+
+  #call(
+    child: Child,
+    what: string,
+    left: number,
+    clock: EmissionClock,
+    fields: Record<string, unknown>,
+    key?: string,
+    value?: unknown,
+  ): Promise<unknown> {
+    const id = ++this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const undo: (() => void)[] = [];
+    const text = frame({ ...fields, id }, key, value, (signal) => this.#follow(child, signal, undo));
+    const call: Call = {
+      what,
+      clock,
+      undo,
+      resolve,
+      reject,
+      left,
+      size: text.length * 4,
+      runningSince: 0,
+      dialogs: 0,
+      timer: undefined,
+    };
+    this.#calls.set(id, call);
+    this.#resume(id, call, child);
+    child.send(text);
+    return promise;
+  }
+
+  /** Passes the abort of a signal on, for as long as the call lasts. */
+  #follow(child: Child, signal: AbortSignal, undo: (() => void)[]): number {
+    const number = ++this.#lastSignal;
+    const pass = () => child.send(frame({ t: "signal", signal: number }));
+    signal.addEventListener("abort", pass, { once: true });
+    undo.push(() => signal.removeEventListener("abort", pass));
+    return number;
+  }
+
+  #resume(id: number, call: Call, child: Child | undefined): void {
+    if (call.left === Infinity) return;
+    call.runningSince = performance.now();
+    call.timer = setTimeout(() => {
+      child?.send(frame({ t: "abort", id }));
+      call.timer = setTimeout(
+        () => child?.kill(`it did not answer within its time limit of ${this.#options.limits.budget} ms`),
+        GRACE,
+      );
+    }, Math.max(0, call.left));
+  }
+
+  #pause(call: Call): void {
+    if (call.left === Infinity) return;
+    clearTimeout(call.timer);
+    call.left -= performance.now() - call.runningSince;
+    call.runningSince = performance.now();
+  }
+
+  #settle(id: number, how: () => void): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    this.#calls.delete(id);
+    clearTimeout(call.timer);
+    for (const undo of call.undo) undo();
+    how();
+  }
+
+  #sizeOutstanding(): number {
+    let size = 0;
+    for (const call of this.#calls.values()) size += call.size;
+    return size;
+  }
+
+  // ——— Frames of the child: nothing in them is to be trusted ———
+
+  #take(line: string): void {
+    if (!this.#bytes.take(line.length)) throw new ProtocolError("it sent more than a host can take");
+    const given = readFrame(line);
+    switch (given.t) {
+      case "result":
+        return this.#takeResult(given);
+      case "sync":
+        return this.#takeSync(given);
+      case "ask":
+        return void this.#takeAsk(given);
+      case "cancel":
+        return this.#outstanding.get(Number(given.id))?.abort();
+    }
+    if (!this.#bucket.take(1)) throw new ProtocolError("it sent more messages a second than a host can take");
+    switch (given.t) {
+      case "tell":
+        return this.#desk.tell(methodOf(given), argsOf(given));
+      case "log":
+        return this.#log(given);
+      case "warn":
+        return this.#options.warn(String(given.warning));
+      case "on":
+        return this.#register(String(given.event));
+      case "command":
+        return this.#registerCommand(given);
+      case "renderer":
+        return this.#registerRenderer(String(given.customType));
+      case "ready":
+        return this.#loaded?.resolve();
+      case "failed":
+        return this.#loaded?.reject(new HookLoadFailure(String(given.error)));
+      default:
+        throw new ProtocolError(`it sent a frame of the unknown kind ${JSON.stringify(given.t)}`);
+    }
+  }
+
+  #takeResult(given: Record<string, unknown>): void {
+    const id = Number(given.id);
+    const call = this.#calls.get(id);
+    if (call === undefined) throw new ProtocolError(`it answered ${JSON.stringify(given.id)}, which it was not asked`);
+    if (given.error === undefined) this.#settle(id, () => call.resolve(given.v));
+    else {
+      const error = fromFault(given.error);
+      this.#settle(id, () => call.reject(error));
+    }
+  }
+
+  #takeSync(given: Record<string, unknown>): void {
+    const child = this.#child;
+    if (child === undefined) return;
+    if (child.unread > MAX_UNREAD) throw new ProtocolError("it asks without reading the answers");
+    let answer: string;
+    try {
+      answer = frame({ t: "answer" }, "v", this.#desk.sync(methodOf(given), argsOf(given)));
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      answer = frame({ t: "answer", error: toFault(error) });
+    }
+    child.answer(answer);
+  }
+
+  async #takeAsk(given: Record<string, unknown>): Promise<void> {
+    const child = this.#child;
+    const id = given.id;
+    if (child === undefined) return;
+    if (typeof id !== "number" || this.#outstanding.has(id)) {
+      return child.kill("it asked under a number that is in use");
+    }
+    if (this.#outstanding.size >= MAX_OUTSTANDING) {
+      return child.kill(`it asked for more than ${MAX_OUTSTANDING} things at once`);
+    }
+    const controller = new AbortController();
+    this.#outstanding.set(id, controller);
+    const call = typeof given.for === "number" ? this.#calls.get(given.for) : undefined;
+    const dialog = call !== undefined && String(given.method).startsWith("ui.");
+    const openedAt = performance.now();
+    if (dialog && call.dialogs++ === 0) this.#pause(call);
+    let reply: string;
+    try {
+      reply = frame(
+        { t: "reply", id },
+        "v",
+        await this.#desk.ask(methodOf(given), argsOf(given), id, controller.signal),
+      );
+    } catch (error) {
+      if (error instanceof ProtocolError) return child.kill(error.message);
+      reply = frame({ t: "reply", id, error: toFault(error) });
+    } finally {
+      this.#outstanding.delete(id);
+      if (dialog && --call.dialogs === 0) {
+        call.clock.paused += performance.now() - openedAt;
+        if (this.#calls.has(given.for as number)) this.#resume(given.for as number, call, child);
+      }
+    }
+    child.send(reply);
+  }
+
+  #log({ level, message, context }: Record<string, unknown>): void {
+    if (level !== "debug" && level !== "info" && level !== "warn" && level !== "error") {
+      throw new ProtocolError("it sent a log record of no level");
+    }
+    this.#options.logger[level](String(message), isRecord(context) ? context : undefined);
+  }
+
+  // ——— Registrations ———
+
+  #countRegistration(): void {
+    if (++this.#registrations > MAX_REGISTRATIONS) throw new ProtocolError("it registers without end");
+  }
+
+  /** The k-th handler of an event stays the k-th when the child is started again. */
+  #register(event: string): void {
+    const number = this.#registrations;
+    this.#countRegistration();
+    const numbers = this.#registered.get(event) ?? [];
+    this.#registered.set(event, numbers);
+    const ordinal = numbers.push(number) - 1;
+    const handlers = this.handlers.get(event) ?? [];
+    this.handlers.set(event, handlers);
+    if (ordinal < handlers.length) return;
+    handlers.push((payload, context, emission) => this.#handle(event, ordinal, payload, context, emission));
+  }
+
+  #registerCommand({ name, shown, description }: Record<string, unknown>): void {
+    this.#countExtra(this.commands);
+    this.commands.set(String(name), {
+      name: String(shown),
+      ...(description === undefined ? {} : { description: String(description) }),
+      handler: async (args, context) => {
+        this.#desk.context = this.#desk.commandContext = context;
+        await this.#callForPerson({ t: "command", name: String(name), args: String(args) });
+      },
+    });
+  }
+
+  #registerRenderer(customType: string): void {
+    this.#countExtra(this.messageRenderers);
+    this.messageRenderers.set(customType, (message, { expanded }, theme) => {
+      this.#desk.theme = theme;
+      return new RemoteComponent(async (width) => {
+        const lines = await this.#callForPerson({ t: "render", customType, expanded, width }, "message", message);
+        return linesOf(lines) ?? [`[${customType}]`, "", ...textOf(message.content).split("\n")];
+      });
+    });
+  }
+
+  #countExtra(registered: ReadonlyMap<string, unknown>): void {
+    if (registered.size > MAX_REGISTRATIONS) throw new ProtocolError("it registers without end");
+  }
+}
+
+function methodOf({ method }: Record<string, unknown>): string {
+  if (typeof method !== "string") throw new ProtocolError("it asked for nothing");
+  return method;
+}
+
+function argsOf({ args }: Record<string, unknown>): readonly unknown[] {
+  if (!Array.isArray(args)) throw new ProtocolError("it asked without arguments");
+  return args;
+}
+
+/** Bounds a rate: so much at once, and so much more each second. */
+class Bucket {
+  #left: number;
+  #filledAt = performance.now();
+
+  constructor(readonly burst: number, readonly perSecond: number) {
+    this.#left = burst;
+  }
+
+  take(amount: number): boolean {
+    const now = performance.now();
+    this.#left = Math.min(this.burst, this.#left + (now - this.#filledAt) / 1000 * this.perSecond);
+    this.#filledAt = now;
+    this.#left -= amount;
+    return this.#left >= 0;
+  }
+}

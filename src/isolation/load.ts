@@ -1,0 +1,203 @@
+/**
+ * Loads a hook into a process of its own, with exactly the rights that it was granted.
+ *
+ * @module
+ */
+
+import { basename, dirname, extname, join, resolve, SEPARATOR } from "@std/path";
+import type { HookLogger } from "../api.ts";
+import type { LoadedHook } from "../hook.ts";
+import { plainText } from "../ui/text.ts";
+import { errorText } from "../values.ts";
+import { cacheFolder } from "./boot_folder.ts";
+import {
+  type EffectiveGrants,
+  GrantError,
+  type HookPermissions,
+  parseGrants,
+  PERMISSION_KINDS,
+  resolveGrants,
+} from "./grants.ts";
+import { IsolatedHook, type IsolationLimits } from "./host.ts";
+
+/** How isolated hooks are run. */
+export interface IsolationOptions extends Partial<IsolationLimits> {
+  /** Gets each line that a hook prints; standard error, behind the hook's name, when absent. */
+  print?: (hookPath: string, line: string) => void;
+  /** Files and folders that no grant opens for reading or writing. */
+  closed?: readonly string[];
+}
+
+/** What {@linkcode loadIsolatedHook} needs. */
+export interface LoadIsolatedOptions extends IsolationOptions {
+  /** Path, as it was given. */
+  path: string;
+  /** Absolute path. */
+  resolvedPath: string;
+  /** Where the session works. */
+  cwd: string;
+  /** What the hook may do; not yet checked. */
+  permissions: HookPermissions;
+  /** How long loading may take, in ms. */
+  timeout: number;
+  /** Where `pi.logger` writes. */
+  logger: HookLogger;
+  /** Gets what the author should know. */
+  warn: (warning: string) => void;
+}
+
+const DEFAULT_LIMITS: IsolationLimits = {
+  budget: 10_000,
+  emissionBudget: 30_000,
+  heapLimit: 256,
+  frameLimit: 8 * 1024 * 1024,
+};
+const MODULES = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+/** Lines of a hook's output that are shown in a second. */
+const LINES_PER_SECOND = 100;
+const LINE_LENGTH = 2_000;
+
+/**
+ * Loads a hook into a process of its own.
+ *
+ * @param options See {@linkcode LoadIsolatedOptions}.
+ * @returns The hook, which must be disposed of.
+ * @throws {GrantError} When the grants cannot be enforced.
+ * @throws {Error} When this program may not start processes, or the hook cannot be loaded.
+ */
+export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<LoadedHook> {
+  const { path, resolvedPath, cwd, timeout, logger, warn, print, closed, ...limits } = options;
+  const permissions = parseGrants(options.permissions);
+  try {
+    const cache = cacheFolder();
+    const grants = await resolveGrants(permissions, {
+      project: cwd,
+      hookFiles: await modulesOf(resolvedPath),
+      closed: closed ?? [],
+      unwritable: cache === undefined ? [] : [cache],
+    });
+    requireHeld(grants);
+    const given = Object.fromEntries(
+      Object.entries(limits).filter(([key, value]) => key in DEFAULT_LIMITS && value !== undefined),
+    );
+    return await IsolatedHook.load({
+      path,
+      resolvedPath,
+      cwd,
+      permissions,
+      grants,
+      limits: { ...DEFAULT_LIMITS, ...given },
+      timeout,
+      logger,
+      warn,
+      print: printer(path, print ?? printToStderr),
+    });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotCapable)) throw error;
+    const flag = /--allow-\w+/.exec(error.message)?.[0] ?? "--allow-run";
+    throw new Error(
+      `isolating a hook starts a process for it, for which this program lacks ${flag}; grant --allow-run, --allow-read, ` +
+        `--allow-write and --allow-env. It was not loaded, since in this process it would have all of its rights`,
+    );
+  }
+}
+
+/** A child could be given more than its host has: Deno does not look. */
+function requireHeld({ allow }: EffectiveGrants): void {
+  for (const kind of PERMISSION_KINDS) {
+    const grant = allow[kind];
+    if (grant === undefined) continue;
+    for (const entry of grant === true ? [undefined] : grant) {
+      if (Deno.permissions.querySync(descriptor(kind, entry)).state !== "granted") {
+        throw new GrantError(
+          `The grant ${kind}${
+            entry === undefined ? "" : `=${entry}`
+          } is more than this program itself may do; start it with --allow-${kind}`,
+        );
+      }
+    }
+  }
+}
+
+function descriptor(kind: string, entry: string | undefined): Deno.PermissionDescriptor {
+  const field = {
+    read: "path",
+    write: "path",
+    ffi: "path",
+    net: "host",
+    import: "host",
+    env: "variable",
+    run: "command",
+    sys: "kind",
+  }[kind]!;
+  return { name: kind, ...(entry === undefined ? {} : { [field]: entry }) } as Deno.PermissionDescriptor;
+}
+
+/**
+ * The hook's own code: its file, and the modules below its folder that it imports by a relative path. It needs to read them to be
+ * loaded. Data, and code elsewhere, it must be granted.
+ */
+export async function modulesOf(entry: string): Promise<string[]> {
+  const root = dirname(entry);
+  const found = new Set<string>();
+  const waiting = [entry];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue;
+    let source: string;
+    try {
+      if (file !== entry && (await Deno.realPath(file)) !== join(await Deno.realPath(root), file.slice(root.length))) {
+        continue;
+      }
+      source = await Deno.readTextFile(file);
+    } catch {
+      continue; // The import will say what is wrong.
+    }
+    found.add(file);
+    for (
+      const [, specifier] of source.matchAll(
+        /\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"'\n?#]+)["'](?!\s*(?:,|with\b|assert\b))/g,
+      )
+    ) {
+      const target = resolve(dirname(file), decode(specifier!));
+      if (target.startsWith(root + SEPARATOR) && MODULES.has(extname(target).toLowerCase())) waiting.push(target);
+    }
+  }
+  return [...found];
+}
+
+function decode(specifier: string): string {
+  try {
+    return decodeURIComponent(specifier);
+  } catch {
+    return specifier;
+  }
+}
+
+/** Makes lines of what a hook prints, and shows no more of them than a person could read. */
+function printer(path: string, print: (hookPath: string, line: string) => void): (text: string) => void {
+  let rest = "";
+  let shown = 0;
+  let left = 0;
+  let second = 0;
+  return (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()!.slice(-LINE_LENGTH);
+    for (const line of lines) {
+      const now = Math.floor(performance.now() / 1000);
+      if (now !== second) {
+        if (left > 0) print(path, `… ${left} more lines`);
+        [second, shown, left] = [now, 0, 0];
+      }
+      if (shown++ < LINES_PER_SECOND) print(path, plainText(line.slice(0, LINE_LENGTH)));
+      else left++;
+    }
+  };
+}
+
+function printToStderr(hookPath: string, line: string): void {
+  try {
+    Deno.stderr.writeSync(new TextEncoder().encode(`[${basename(hookPath)}] ${line}\n`));
+  } catch {
+    // Nobody reads it.
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What the children of one host have in common: a temporary folder, and a small shell that outlives a host which is killed. The
+ * shell reads which process groups belong to the host; when the pipe from the host closes, for whatever reason, it ends the groups
+ * and removes the folder. So no child survives its host, not even one that spins, ignores its pipe or has stopped itself.
+ *
+ * @module
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "@std/path";
+
+const SCRIPT = `
+trap '' INT TERM HUP
+folder=$1
+groups=' '
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="\${groups%% "$group" *} \${groups#* "$group" }" ;; esac ;;
+  esac
+done
+for group in $groups; do kill -9 -- "-$group" 2>/dev/null; done
+rm -rf -- "$folder"
+`;
+
+let current: Nest | undefined;
+let lastNumber = 0;
+
+/** The folder and the shell, from the first child to the last. */
+class Nest {
+  readonly folder = Deno.makeTempDirSync({ prefix: "xcsh-hooks-" });
+  readonly shell: ChildProcess | undefined;
+  children = 0;
+
+  constructor() {
+    if (Deno.build.os === "windows") return;
+    this.shell = spawn("/bin/sh", ["-c", SCRIPT, "xcsh-hooks", this.folder], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+      env: { PATH: "/bin:/usr/bin" },
+      cwd: "/",
+    });
+    this.shell.on("error", () => {});
+    this.shell.stdin?.on("error", () => {});
+    this.shell.unref();
+  }
+
+  tell(sign: "+" | "-", pid: number): void {
+    this.shell?.stdin?.write(`${sign} ${pid}\n`);
+  }
+
+  /** Ends the shell when the last child has gone; it removes the folder. */
+  async leave(): Promise<void> {
+    if (--this.children > 0) return;
+    if (current === this) current = undefined;
+    await Deno.remove(this.folder, { recursive: true }).catch(() => {});
+    const { shell } = this;
+    if (shell === undefined || shell.exitCode !== null) return;
+    const ended = new Promise((resolve) => shell.once("exit", resolve));
+    shell.ref();
+    shell.stdin?.end();
+    await ended;
+  }
+}
+
+/** The place of one child. */
+export interface Place {
+  /** A new folder for it alone. */
+  readonly folder: string;
+  /** Puts its process group under watch. */
+  watch(pid: number): void;
+  /** Ends the watch, and removes the folder. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Makes a place for a child.
+ *
+ * @returns The place; it must be left when the child has ended, or could not be started.
+ */
+export function takePlace(): Place {
+  const nest = current ??= new Nest();
+  nest.children++;
+  const folder = join(nest.folder, String(++lastNumber));
+  Deno.mkdirSync(folder);
+  let watched: number | undefined;
+  return {
+    folder,
+    watch(pid) {
+      watched = pid;
+      nest.tell("+", pid);
+    },
+    async leave() {
+      if (watched !== undefined) nest.tell("-", watched);
+      await Deno.remove(folder, { recursive: true }).catch(() => {});
+      await nest.leave();
+    },
+  };
+}
