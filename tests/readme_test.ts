@@ -1,0 +1,133 @@
+/**
+ * Every code block of README.md runs, in the order in which they stand there.
+ *
+ * They run in one folder, as for a reader who copies them one after the other. A block whose first line is a comment with a
+ * name becomes that file; `ts` files are type-checked. `sh` blocks run line by line in `sh`, with `deno` on the path being the
+ * Deno that runs this test. In the place of what the network would give, `@xcsh/hooks` is this repository (`deno install` gets
+ * a module that starts its `cli/main.ts`), and `npx -y deno@2.9.6` is that Deno. One command does not run: `task test`, which is what runs this.
+ */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { fromFileUrl, join } from "@std/path";
+import { withEventTable } from "../tools/readme.ts";
+
+const ROOT = fromFileUrl(new URL("..", import.meta.url));
+const README = await Deno.readTextFile(join(ROOT, "README.md"));
+
+interface Block {
+  language: string;
+  text: string;
+  file?: string;
+}
+
+const BLOCKS: Block[] = [...README.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(([, language, body]) => {
+  const name = /^\/\/ (\S+)\n/.exec(body!);
+  // JSON has no comments.
+  const text = name !== null && language === "json" ? body!.slice(name[0].length) : body!;
+  return { language: language!, text, ...name !== null && { file: name[1]! } };
+});
+
+/** What the output of commands must show. */
+const SHOWS: Record<string, string[]> = {
+  "npx -y deno@2.9.6 task demo": ["✗ blocked by", "[REDACTED]", "✓ The files are still there"],
+  'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts': [
+    "✗ blocked by ./gate.ts",
+    "rm -rf is not allowed",
+  ],
+  'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts --json': ['"blocked":true,"hook":"./gate.ts"'],
+  "xcsh-hooks list ./gate.ts": ["tool_call"],
+  "deno test gate_test.ts": ["1 passed"],
+  "deno run --allow-read=. agent.ts": ["bash was blocked: rm -rf is not allowed"],
+  "deno run --allow-read=. tools.ts": ["ran ls", "rm -rf is not allowed"],
+};
+
+Deno.test("README.md shows the event table as it is now", () => {
+  assertEquals(README, withEventTable(README), "run: deno run -A tools/readme.ts");
+});
+
+Deno.test("README.md links to what is there", async () => {
+  for (const [, target] of README.matchAll(/\]\((?!https?:)([^)#]+)\)/g)) await Deno.stat(join(ROOT, target!));
+  const examples = [...Deno.readDirSync(join(ROOT, "examples/hooks"))].map(({ name }) => name);
+  for (const name of examples) assertStringIncludes(README, `\`${name}\``);
+});
+
+Deno.test({ name: "README.md: every code block runs", ignore: Deno.build.os === "windows" }, async (t) => {
+  const folder = await Deno.makeTempDir({ prefix: "xcsh-readme-" });
+  try {
+    const env = await reader(folder);
+    for (const block of BLOCKS) {
+      if (block.file !== undefined) {
+        await Deno.writeTextFile(join(folder, block.file), block.text);
+      } else if (block.language === "sh") {
+        for (const line of block.text.trim().split("\n")) {
+          await t.step(line, async () => {
+            if (line.endsWith("deno@2.9.6 task test")) {
+              const { tasks } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
+              assertStringIncludes(JSON.stringify(tasks.test), "deno test");
+              return;
+            }
+            const inClone = line.includes(" task ");
+            const { code, output } = await sh(line, inClone ? ROOT : folder, env);
+            assertEquals(code, 0, output);
+            for (const text of SHOWS[line] ?? []) assertStringIncludes(output, text);
+          });
+        }
+      } else assertEquals(block.language, "text", "a block that nobody runs");
+    }
+    const files = BLOCKS.flatMap(({ language, file }) => language === "ts" && file !== undefined ? [file] : []);
+    await t.step(`type check of ${files.join(", ")}`, async () => {
+      const { code, output } = await sh(`deno check ${files.join(" ")}`, folder, env);
+      assertEquals(code, 0, output);
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text }) => text.trim().split("\n"));
+  for (const line of Object.keys(SHOWS)) assert(lines.includes(line), `README.md has no longer: ${line}`);
+});
+
+/** Makes what a reader has: a project that depends on this module, and programs on the path. */
+async function reader(folder: string): Promise<Record<string, string>> {
+  const config = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
+  const imports = Object.entries<string>(config.imports).map(([name, target]) => [
+    name,
+    target.startsWith("./") ? new URL(`../${target}`, import.meta.url).href : target,
+  ]);
+  const { compilerOptions } = config;
+  await Deno.writeTextFile(
+    join(folder, "deno.json"),
+    JSON.stringify({ imports: Object.fromEntries(imports), vendor: true, lock: false, compilerOptions }),
+  );
+  await Deno.symlink(join(ROOT, "vendor"), join(folder, "vendor"));
+  const bin = join(folder, "bin");
+  await Deno.mkdir(bin);
+  const program = (name: string, body: string) =>
+    Deno.writeTextFile(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  const standIn = join(bin, "stand_in.ts");
+  await Deno.writeTextFile(
+    standIn,
+    `const args = ["run", "-A", ${JSON.stringify(join(ROOT, "cli/main.ts"))}, ...Deno.args];
+Deno.exit(new Deno.Command(Deno.execPath(), { args, stdout: "inherit", stderr: "inherit" }).outputSync().code);`,
+  );
+  await program(
+    "deno",
+    `for arg; do
+  shift
+  [ "$arg" = "jsr:@xcsh/hooks/cli" ] && arg="${standIn}"
+  set -- "$@" "$arg"
+done
+exec "${Deno.execPath()}" "$@"`,
+  );
+  await program("npx", `[ "$1 $2" = "-y deno@2.9.6" ] || exit 9\nshift 2\nexec "${Deno.execPath()}" "$@"`);
+  const path = `${bin}:${join(folder, "installed/bin")}:${Deno.env.get("PATH")}`;
+  return { PATH: path, DENO_INSTALL_ROOT: join(folder, "installed"), NO_COLOR: "1" };
+}
+
+async function sh(line: string, cwd: string, env: Record<string, string>): Promise<{ code: number; output: string }> {
+  const { code, stdout, stderr } = await new Deno.Command("sh", {
+    args: ["-c", line],
+    cwd,
+    env,
+    stdin: "null",
+  }).output();
+  return { code, output: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
+}
