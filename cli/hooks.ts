@@ -7,11 +7,16 @@
 import { isAbsolute, resolve, toFileUrl } from "@std/path";
 import type { HookLogger } from "../src/api.ts";
 import type { LoadedHook } from "../src/hook.ts";
-import { loadHooks, type LoadHooksResult } from "../src/loader.ts";
+import { type HookPermissions, mergeGrants } from "../src/isolation/grants.ts";
+import { type HookSource, loadHooks, type LoadHooksResult } from "../src/loader.ts";
+import { resolveHookPath } from "../src/paths.ts";
+import { readUserSettings } from "../src/user_settings.ts";
 import { errorText } from "../src/values.ts";
+import { UsageError } from "./errors.ts";
+import { type GrantOptions, grantsOf } from "./grants.ts";
 
 /** What the options of a command say about hooks. */
-export interface HookOptions {
+export interface HookOptions extends GrantOptions {
   /** Paths of hooks, as they were typed: relative to the folder of the shell. */
   hook?: string[] | undefined;
 }
@@ -34,13 +39,31 @@ export async function loadHooksOf(options: HookOptions, cwd: string, logger: Hoo
     given.set(full, path);
     return full;
   });
-  const result = await loadHooks(paths, cwd, { logger });
+  const run = grantsOf(options);
+  const sources = run === undefined ? paths : await withGrants(paths, cwd, run);
+  const result = await loadHooks(sources, cwd, { logger });
   // People know a hook by what they typed.
   for (const item of [...result.hooks, ...result.errors, ...result.warnings]) {
     item.path = given.get(item.path) ?? item.path;
   }
   loaded.push(...result.hooks);
   return result;
+}
+
+/** Each path with what its hook may do; a path that cannot be read is for the loader to name. */
+async function withGrants(paths: string[], cwd: string, run: HookPermissions): Promise<HookSource[]> {
+  const { permissions } = await readUserSettings().catch((error) => {
+    throw new UsageError(errorText(error));
+  });
+  return paths.map((path) => {
+    let own: HookPermissions | undefined;
+    try {
+      own = permissions.get(resolveHookPath(path, cwd));
+    } catch {
+      // The loader says what is wrong with it.
+    }
+    return { path, permissions: mergeGrants(run, own) };
+  });
 }
 
 /**

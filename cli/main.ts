@@ -15,6 +15,7 @@ import { errorText } from "../src/values.ts";
 import { plainTheme } from "../src/ui/noop.ts";
 import { plainText } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
+import { addGrantFlags } from "./grants.ts";
 import { list } from "./list.ts";
 import { Output } from "./output.ts";
 import { run } from "./run.ts";
@@ -41,7 +42,8 @@ export async function main(args: string[]): Promise<number> {
     .noExit()
     .action(() => {
       throw new UsageError("Name a command; xcsh-hooks --help lists them");
-    })
+    });
+  addGrantFlags(program)
     .command("run", run)
     .command("list", list)
     .command("completions", await completions(args));

@@ -8,6 +8,7 @@ import { basename, dirname, extname, join, resolve, SEPARATOR } from "@std/path"
 import type { HookLogger } from "../api.ts";
 import type { LoadedHook } from "../hook.ts";
 import { plainText } from "../ui/text.ts";
+import { userFilesClosedToHooks } from "../user_settings.ts";
 import { errorText } from "../values.ts";
 import { cacheFolder } from "./boot_folder.ts";
 import {
@@ -24,7 +25,7 @@ import { IsolatedHook, type IsolationLimits } from "./host.ts";
 export interface IsolationOptions extends Partial<IsolationLimits> {
   /** Gets each line that a hook prints; standard error, behind the hook's name, when absent. */
   print?: (hookPath: string, line: string) => void;
-  /** Files and folders that no grant opens for reading or writing. */
+  /** Files and folders that no grant opens for reading or writing, beside the person's own settings and approvals. */
   closed?: readonly string[];
 }
 
@@ -73,7 +74,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
     const grants = await resolveGrants(permissions, {
       project: cwd,
       hookFiles: await modulesOf(resolvedPath),
-      closed: closed ?? [],
+      closed: [...userFilesClosedToHooks(), ...closed ?? []],
       unwritable: cache === undefined ? [] : [cache],
     });
     requireHeld(grants);

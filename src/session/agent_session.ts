@@ -439,7 +439,7 @@ export class AgentSession {
   }
 
   /**
-   * Ends the session: stops the agent, emits `session_shutdown`, and closes the file. May be called again, and does it once.
+   * Ends the session: stops the agent, emits `session_shutdown`, ends the processes of isolated hooks, and closes the file. May be called again, and does it once.
    */
   dispose(): Promise<void> {
     return this.#disposed ??= this.#dispose();
@@ -477,6 +477,7 @@ export class AgentSession {
     } finally {
       if (this.#started !== undefined) this.#tell({ type: "session_shutdown" });
       this.#removeSignals?.();
+      await this.runner.dispose();
       await this.#flushed;
       try {
         this.#manager.close();
