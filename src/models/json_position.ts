@@ -4,9 +4,11 @@
  * @module
  */
 
-// deno-lint-ignore no-control-regex -- JSON forbids them in strings
-const TOKEN =
-  /\s*(?:([{}\[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/y;
+const PUNCTUATION = "[{}\\[\\],:]";
+// JSON forbids control characters in strings.
+const STRING = `"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"`;
+const SCALAR = "(?:-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?|true|false|null)(?![\\w.])";
+const TOKEN = new RegExp(`\\s*(?:(${PUNCTUATION})|(${STRING})|(${SCALAR}))`, "y");
 
 /**
  * Finds the first place at which a text is not JSON.

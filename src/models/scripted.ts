@@ -91,6 +91,8 @@ export class ScriptedModel implements LanguageModel {
   readonly #turns: readonly ScriptedTurn[];
 
   /**
+   * Makes a model of a script.
+   *
    * @param script The script.
    * @param id Its id as a model.
    * @throws {ScriptError} When it is malformed; the text says where.

@@ -22,20 +22,11 @@ import type { SessionTool } from "../tools/mod.ts";
 import { errorText, nearest } from "../values.ts";
 import { toModelMessages } from "./context.ts";
 import type { SessionEvent } from "./session_events.ts";
-import { settle } from "./wait.ts";
+import type { RuleMatch, StreamRules } from "./stream_rules.ts";
+import { settle, untilAborted } from "./wait.ts";
 
-/** How long handlers may go on once the run was aborted, in ms. */
-const HANDLER_GRACE = 1_000;
 /** How long a tool may, in ms; enough to end a process tree. */
 const TOOL_GRACE = 3_000;
-
-/** Watches the stream of an answer. */
-export interface StreamWatcher {
-  /** A turn begins. */
-  reset(): void;
-  /** More came; answers with the rules that stop the answer. */
-  watch(event: ModelEvent): Rule[] | undefined;
-}
 
 /** What the loop needs of the session. */
 export interface LoopHost {
@@ -44,7 +35,7 @@ export interface LoopHost {
   /** The tools behind their hooks, by name. */
   readonly tools: ReadonlyMap<string, SessionTool>;
   /** Watches the stream, when there are rules. */
-  readonly watcher?: StreamWatcher;
+  rules(): StreamRules | undefined;
   /** The model in use. */
   model(): LanguageModel;
   /** Told to the model before all messages. */
@@ -59,8 +50,16 @@ export interface LoopHost {
   takeFollowUps(): AgentMessage[];
   /** Tells those who watch the session. */
   tell(event: SessionEvent): void;
+  /** Rules matched the stream. */
+  ruleMatched(match: RuleMatch, signal: AbortSignal): Promise<void>;
+  /** An answer is in the session; its tools have not been asked for. */
+  answered(answer: Answer, signal: AbortSignal): Promise<void>;
   /** A turn is over and all of it appended. */
   turnEnded(): void;
+  /** Whether the context is too full for another turn. */
+  isFull(): boolean;
+  /** Emits an event to the hooks, and does not wait much longer than until the signal aborts. */
+  emit(event: Parameters<HookRunner["emit"]>[0], signal: AbortSignal): Promise<void>;
 }
 
 /** How a run of the loop ended. */
@@ -73,11 +72,17 @@ export interface LoopOutcome {
   failure?: ModelErrorEvent;
   /** The rules that stopped it. */
   interruptedBy?: Rule[];
+  /** Whether it stopped between two turns because the context is full. */
+  isFull?: boolean;
 }
 
-interface Answer {
+/** An answer of the model. */
+export interface Answer {
+  /** What is in the session. */
   message: AssistantMessage;
+  /** Why it failed. */
   failure?: ModelErrorEvent;
+  /** The rules that stopped it. */
   interruptedBy?: Rule[];
 }
 
@@ -85,7 +90,11 @@ interface Answer {
 export class AgentLoop {
   readonly #host: LoopHost;
 
-  /** @param host The session. */
+  /**
+   * Makes a loop.
+   *
+   * @param host The session.
+   */
   constructor(host: LoopHost) {
     this.#host = host;
   }
@@ -99,13 +108,14 @@ export class AgentLoop {
    */
   async run(batch: readonly AgentMessage[], signal: AbortSignal): Promise<LoopOutcome> {
     const outcome: LoopOutcome = { messages: [] };
-    await this.#emit({ type: "agent_start" }, signal);
+    await this.#host.emit({ type: "agent_start" }, signal);
     this.#host.tell({ type: "agent_start" });
     this.#deliver(batch, outcome);
     for (let turnIndex = 0; !signal.aborted; turnIndex++) {
       this.#deliver(this.#host.takeSteering(), outcome);
       if (await this.#turn(turnIndex, outcome, signal)) continue;
-      const followUps = signal.aborted || outcome.failure || outcome.interruptedBy ? [] : this.#host.takeFollowUps();
+      const { failure, interruptedBy, isFull } = outcome;
+      const followUps = signal.aborted || failure || interruptedBy || isFull ? [] : this.#host.takeFollowUps();
       if (followUps.length === 0) break;
       this.#deliver(followUps, outcome);
     }
@@ -114,16 +124,18 @@ export class AgentLoop {
 
   /** Says that the run is over. */
   async end(outcome: LoopOutcome, signal: AbortSignal): Promise<void> {
-    await this.#emit({ type: "agent_end", messages: outcome.messages }, signal);
+    await this.#host.emit({ type: "agent_end", messages: outcome.messages }, signal);
     this.#host.tell({ type: "agent_end" });
   }
 
   /** Runs one turn; tells whether another one follows. */
   async #turn(turnIndex: number, outcome: LoopOutcome, signal: AbortSignal): Promise<boolean> {
     const host = this.#host;
-    await this.#emit({ type: "turn_start", turnIndex, timestamp: Date.now() }, signal);
+    await this.#host.emit({ type: "turn_start", turnIndex, timestamp: Date.now() }, signal);
     host.tell({ type: "turn_start", turnIndex });
-    const { message, failure, interruptedBy } = await this.#answer(signal);
+    const answer = await this.#answer(signal);
+    await host.answered(answer, signal);
+    const { message, failure, interruptedBy } = answer;
     outcome.messages.push(message);
     outcome.last = message;
     if (failure !== undefined) outcome.failure = failure;
@@ -136,11 +148,14 @@ export class AgentLoop {
     // One after the other, so that two calls that touch the same file do so in the order in which the model wrote them.
     for (const call of calls) toolResults.push(await this.#call(call, signal));
     outcome.messages.push(...toolResults);
-    await this.#emit({ type: "turn_end", turnIndex, message, toolResults }, signal);
+    await this.#host.emit({ type: "turn_end", turnIndex, message, toolResults }, signal);
     host.tell({ type: "turn_end", turnIndex });
     host.turnEnded();
     if (failure !== undefined || interruptedBy !== undefined || signal.aborted) return false;
-    if (calls.length > 0) return true;
+    if (calls.length > 0) {
+      outcome.isFull = host.isFull();
+      return !outcome.isFull;
+    }
     const steering = host.takeSteering();
     this.#deliver(steering, outcome);
     return steering.length > 0;
@@ -148,19 +163,6 @@ export class AgentLoop {
 
   #deliver(messages: readonly AgentMessage[], outcome: LoopOutcome): void {
     for (const message of messages) outcome.messages.push(this.#host.append(message));
-  }
-
-  async #emit(event: Parameters<HookRunner["emit"]>[0], signal: AbortSignal): Promise<void> {
-    try {
-      await settle(this.#host.runner.emit(event), signal, HANDLER_GRACE);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      this.#host.tell({
-        type: "notice",
-        level: "warning",
-        message: `A handler of ${event.type} went on after the run was aborted, and was left behind`,
-      });
-    }
   }
 
   async #answer(signal: AbortSignal): Promise<Answer> {
@@ -181,22 +183,22 @@ export class AgentLoop {
         tools: [...host.tools.values()].map(describe),
         signal: streamSignal,
       };
-      host.watcher?.reset();
+      const rules = host.rules();
+      rules?.reset();
       for await (const event of untilAborted(model.stream(request), streamSignal)) {
         if (event.type === "error") {
           failure = event;
           break;
         }
-        if (event.type === "done") {
-          stopReason = event.stopReason;
-          break;
-        }
         draft.add(event);
-        if (event.type === "text" || event.type === "thinking" || event.type === "toolCallDelta") {
-          if (event.delta !== "") host.tell({ type: "message_update", delta: event });
-          interruptedBy = host.watcher?.watch(event);
-          if (interruptedBy !== undefined) break;
+        if ("delta" in event && event.delta !== "") host.tell({ type: "message_update", delta: event });
+        const match = rules?.watch(event);
+        if (match !== undefined) {
+          await host.ruleMatched(match, signal);
+          if (match.interrupting.length > 0) interruptedBy = match.interrupting;
         }
+        if (event.type === "done") stopReason = event.stopReason;
+        if (event.type === "done" || interruptedBy !== undefined) break;
       }
     } catch (error) {
       if (!signal.aborted) failure = { type: "error", message: errorText(error), ...errorFields(error) };
@@ -225,7 +227,9 @@ export class AgentLoop {
         ? "toolUse"
         : stopReason ?? "stop",
       ...errorMessage !== undefined && { errorMessage },
-      ...interruptedBy !== undefined && { interruptedBy: interruptedBy.map((rule) => rule.name) },
+      ...interruptedBy !== undefined && host.rules()?.contextMode === "discard" && {
+        interruptedBy: interruptedBy.map((rule) => rule.name),
+      },
       timestamp: Date.now(),
     };
     const appended = host.append(message) as AssistantMessage;
@@ -333,21 +337,6 @@ class Draft {
         this.usage = event.usage;
         break;
     }
-  }
-}
-
-/** Reads a stream until it ends or a signal aborts, even if the stream does not listen to the signal. */
-async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-  const iterator = stream[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const step = await settle(Promise.resolve(iterator.next()), signal, 0);
-      if (step.done) return;
-      yield step.value;
-    }
-  } finally {
-    // Not awaited: a stream that hangs would hang here too.
-    Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }
 

@@ -13,7 +13,7 @@ import type {
   SendMessageOptions,
 } from "../api.ts";
 import type { SessionEntry } from "../entries.ts";
-import type { SwitchReason } from "../events.ts";
+import type { CompactionResult, Rule, SwitchReason, TodoItem } from "../events.ts";
 import type { LoadedHook } from "../hook.ts";
 import { type AgentMessage, type CustomMessage, type ImageContent, textOf, type UserMessage } from "../messages.ts";
 import type { LanguageModel } from "../models/model.ts";
@@ -21,14 +21,30 @@ import { HookRunner } from "../runner.ts";
 import { HookToolWrapper } from "../tool_wrapper.ts";
 import { createTools, type SessionTool } from "../tools/mod.ts";
 import { errorText, isRecord, kindOf, nearest } from "../values.ts";
-import { AgentLoop, type LoopOutcome } from "./agent_loop.ts";
-import { messageOf } from "./context.ts";
+import { AgentLoop, type Answer, type LoopHost, type LoopOutcome } from "./agent_loop.ts";
+import { type BranchSummary, summarizeBranch } from "./branch_summary.ts";
+import { type CompactionSettings, DEFAULT_COMPACTION } from "./compaction.ts";
+import { Compactor } from "./compactor.ts";
+import { buildSessionContext, messageOf } from "./context.ts";
+import { Retrier } from "./retrier.ts";
+import { DEFAULT_RETRY, isOverflow, type RetrySettings } from "./retry.ts";
 import type { SessionEvent, SessionIdentity, SessionListener } from "./session_events.ts";
 import { onTermination } from "./signals.ts";
 import { SessionManager } from "./store.ts";
+import {
+  injectionText,
+  loadRules,
+  type RuleMatch,
+  StreamRules,
+  type StreamRuleSettings,
+  TTSR_MESSAGE,
+} from "./stream_rules.ts";
+import { createTodoTool, DEFAULT_TODOS, reminderText, TodoList, type TodoSettings } from "./todos.ts";
 import { SessionView } from "./view.ts";
 import { settle } from "./wait.ts";
 
+/** How long handlers may go on once what they belong to was aborted, in ms. */
+const HANDLER_GRACE = 1_000;
 /** How long handlers may hold up the end of a session, in ms. */
 const SHUTDOWN_GRACE = 3_000;
 
@@ -52,6 +68,16 @@ export interface AgentSessionOptions {
   uiContext?: HookUIContext;
   /** Whether a person can answer; default false. */
   hasUI?: boolean;
+  /** When the context is compacted. */
+  compaction?: Partial<CompactionSettings>;
+  /** How failed requests are sent again. */
+  retry?: Partial<RetrySettings>;
+  /** How rules watch the model's stream. */
+  streamRules?: Partial<StreamRuleSettings>;
+  /** The rules; those of `.xcsh/rules` in the folder when absent. */
+  rules?: readonly Rule[];
+  /** Whether the agent keeps a list of what there is to do, and is reminded of it. */
+  todos?: Partial<TodoSettings>;
   /** Whether SIGINT, SIGTERM and SIGHUP end the session in order, and then the process; default true. */
   handleSignals?: boolean;
 }
@@ -117,7 +143,19 @@ export class AgentSession {
   readonly #systemPrompt: string;
   readonly #listeners = new Set<SessionListener>();
   readonly #loop: AgentLoop;
-  readonly #handleSignals: boolean;
+  readonly #options: AgentSessionOptions;
+  readonly #compaction: CompactionSettings;
+  readonly #compactor: Compactor;
+  readonly #retrier: Retrier;
+  readonly #todos: TodoSettings;
+  readonly #todoList = new TodoList();
+  #rules: StreamRules | undefined;
+  /** Rules that matched and that the model has not been told of. */
+  #matchedRules: Rule[] = [];
+  #reminders = 0;
+  /** What has been tried since the last prompt and is not tried again. */
+  #compactionFailed = false;
+  #overflowTried = false;
   #model: LanguageModel | undefined;
   #manager: SessionManager;
   #messages: AgentMessage[] = [];
@@ -131,15 +169,24 @@ export class AgentSession {
   #removeSignals: (() => void) | undefined;
   #flushed: Promise<void> = Promise.resolve();
 
-  /** @param options See {@linkcode AgentSessionOptions}. */
+  /**
+   * Puts a session together. Nothing happens before {@linkcode AgentSession.start} or the first prompt.
+   *
+   * @param options See {@linkcode AgentSessionOptions}.
+   */
   constructor(options: AgentSessionOptions) {
     this.#cwd = options.cwd;
     this.#model = options.model;
-    this.#handleSignals = options.handleSignals ?? true;
+    this.#options = options;
+    this.#compaction = { ...DEFAULT_COMPACTION, ...options.compaction };
+    this.#todos = { ...DEFAULT_TODOS, ...options.todos };
     this.#manager = options.sessionManager ?? SessionManager.inMemory(options.cwd);
     const registry = options.modelRegistry ?? registryOf(() => this.#model);
     this.runner = new HookRunner(options.hooks ?? [], options.cwd, new SessionView(() => this.#manager), registry);
-    const tools = options.tools ?? createTools(options.cwd);
+    const tools = [
+      ...this.#todos.enabled ? [createTodoTool(this.#todoList)] : [],
+      ...options.tools ?? createTools(options.cwd),
+    ];
     this.#tools = new Map(
       tools.map((tool) => [tool.name, new HookToolWrapper(tool, this.runner, { redactErrors: true })]),
     );
@@ -160,8 +207,21 @@ export class AgentSession {
       hasUI: options.hasUI ?? false,
     });
     this.runner.onError(({ hookPath, event, error }) => this.#tell({ type: "hook_error", hookPath, event, error }));
+    const emit: LoopHost["emit"] = (event, signal) => this.#emit(event, signal);
+    const tell = (event: SessionEvent) => this.#tell(event);
+    this.#retrier = new Retrier({ emit, tell }, { ...DEFAULT_RETRY, ...options.retry });
+    this.#compactor = new Compactor({
+      runner: this.runner,
+      manager: () => this.#manager,
+      messages: () => this.#messages,
+      model: () => this.#model,
+      restore: () => this.#restore(),
+      emit,
+      tell,
+    }, this.#compaction);
     this.#loop = new AgentLoop({
       runner: this.runner,
+      rules: () => this.#rules,
       tools: this.#tools,
       model: () => this.#requireModel(),
       systemPrompt: () => this.#systemPrompt,
@@ -169,8 +229,15 @@ export class AgentSession {
       append: (message) => this.#append(message),
       takeSteering: () => this.#steering.splice(0),
       takeFollowUps: () => this.#followUps.splice(0),
-      tell: (event) => this.#tell(event),
-      turnEnded: () => this.#flush(),
+      emit,
+      tell,
+      ruleMatched: (match, signal) => this.#ruleMatched(match, signal),
+      answered: (answer, signal) => this.#answered(answer, signal),
+      turnEnded: () => {
+        this.#rules?.turnEnded();
+        this.#flush();
+      },
+      isFull: () => !this.#compactionFailed && this.#compactor.isDue(),
     });
   }
 
@@ -297,6 +364,48 @@ export class AgentSession {
   }
 
   /**
+   * Compacts the context: what is old becomes a summary. What the agent does is stopped first.
+   *
+   * @param customInstructions What the summary should mind.
+   * @returns The compaction.
+   * @throws {import("./compaction.ts").NothingToCompactError} When there is too little.
+   * @throws {import("./compactor.ts").CompactionCancelledError} When a hook stops it.
+   * @throws {Error} When the model fails. The context stays as it is then.
+   */
+  async compact(customInstructions?: string): Promise<CompactionResult> {
+    this.#requireOpen();
+    await this.start();
+    await this.abort();
+    let result: CompactionResult | undefined;
+    await this.#exclusively(async (signal) => {
+      this.#phase = "ending";
+      result = await this.#compactor.compact(customInstructions, signal);
+    });
+    return result!;
+  }
+
+  /**
+   * Compacts the context if it is nearly full, because the person is away.
+   *
+   * @returns Whether it was compacted.
+   */
+  async compactWhileIdle(): Promise<boolean> {
+    this.#requireOpen();
+    if (!this.isIdle || !this.#compactor.isDue()) return false;
+    let compacted = false;
+    await this.#exclusively(async (signal) => {
+      this.#phase = "ending";
+      compacted = await this.#compactor.autoCompact("idle", false, signal);
+    });
+    return compacted;
+  }
+
+  /** What the agent has set out to do. */
+  get todos(): readonly TodoItem[] {
+    return this.#todoList.items;
+  }
+
+  /**
    * Begins a new session; the one before is closed.
    *
    * @param options `parentSession`, and `setup` that fills it before it is used.
@@ -405,6 +514,7 @@ export class AgentSession {
     if (target === undefined) throw new Error(`Entry ${targetId} not found`);
     const oldLeafId = this.#manager.getLeafId();
     if (targetId === oldLeafId) return { cancelled: false };
+    if (options.summarize && this.#model === undefined) throw new Error("No model available for summarization");
     const { newLeafId, editorText } = landing(target);
     const { commonAncestorId, left } = this.#leftBehind(targetId);
     await using controller = new DisposableController();
@@ -421,10 +531,12 @@ export class AgentSession {
     });
     if (answer?.cancel) return { cancelled: true };
     await this.abort();
-    const summary = options.summarize ? answer?.summary : undefined;
+    const fromHook = options.summarize ? answer?.summary : undefined;
+    const summary = fromHook ?? (options.summarize && left.length > 0 ? await this.#summarize(left) : undefined);
     let summaryId: string | undefined;
     if (summary?.summary) {
-      summaryId = this.#manager.branchWithSummary(newLeafId, summary.summary, summary.details, true);
+      const isHooks = fromHook !== undefined;
+      summaryId = this.#manager.branchWithSummary(newLeafId, summary.summary, summary.details, isHooks);
     } else if (newLeafId === null) this.#manager.resetLeaf();
     else this.#manager.branch(newLeafId);
     this.#restore();
@@ -451,10 +563,11 @@ export class AgentSession {
   }
 
   async #start(): Promise<void> {
-    if (this.#handleSignals) this.#removeSignals = onTermination(() => this.dispose());
+    if (this.#options.handleSignals ?? true) this.#removeSignals = onTermination(() => this.dispose());
     for (const warning of this.#manager.warnings) this.#notice("warning", warning);
     const saveError = this.#manager.getSaveError();
     if (saveError !== undefined) this.#notice("warning", saveError.message);
+    await this.#startRules();
     await this.runner.emit({ type: "session_start" });
     const model = this.#model;
     this.#tell({
@@ -495,6 +608,7 @@ export class AgentSession {
     images: ImageContent[] | undefined,
     signal: AbortSignal,
   ): Promise<AgentMessage[]> {
+    await this.#compactIfDue(signal);
     const answer = await settle(this.runner.emitBeforeAgentStart(text, images), signal, 0);
     if (answer?.message === undefined) return [message];
     try {
@@ -507,46 +621,156 @@ export class AgentSession {
 
   /** Runs the agent until it has nothing left to do. */
   #work(begin: (signal: AbortSignal) => Promise<AgentMessage[]>): Promise<void> {
+    this.#retrier.reset();
+    this.#reminders = 0;
+    this.#compactionFailed = false;
+    this.#overflowTried = false;
+    return this.#exclusively(async (signal) => {
+      let batch: AgentMessage[];
+      try {
+        batch = await begin(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      await this.#run(batch, signal);
+    });
+  }
+
+  /** Keeps the session busy while something goes on that `abort` can end. */
+  #exclusively(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#controller = controller;
     this.#idle = promise;
     this.#phase = "starting";
-    return this.#workUntilIdle(begin, controller.signal).finally(() => {
+    return act(controller.signal).finally(async () => {
+      await this.#retrier.end("The run was aborted", controller.signal);
+      await this.#flushed;
+      this.#keepQueued();
       this.#phase = "idle";
       this.#controller = undefined;
-      this.#keepQueued();
       resolve();
     });
   }
 
-  async #workUntilIdle(begin: (signal: AbortSignal) => Promise<AgentMessage[]>, signal: AbortSignal): Promise<void> {
-    let batch: AgentMessage[] | undefined;
-    try {
-      batch = await begin(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
-    }
+  async #run(first: AgentMessage[], signal: AbortSignal): Promise<void> {
+    let batch: AgentMessage[] | undefined = first;
     while (batch !== undefined && !signal.aborted) {
       this.#phase = "running";
       const outcome: LoopOutcome = await this.#loop.run(batch, signal);
       this.#phase = "ending";
       await this.#loop.end(outcome, signal);
-      batch = signal.aborted ? undefined : this.#continuation();
+      batch = signal.aborted ? undefined : await this.#continuation(outcome, signal);
     }
-    await this.#flushed;
   }
 
   /** What the agent goes on with after a run, or `undefined` when it is done. */
-  #continuation(): AgentMessage[] | undefined {
-    const queued = [...this.#steering.splice(0), ...this.#followUps.splice(0)];
-    return queued.length > 0 ? queued : undefined;
+  async #continuation(outcome: LoopOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    if (outcome.interruptedBy !== undefined) return [this.#injection(), ...this.#takeQueued()];
+    if (outcome.failure !== undefined) {
+      const again = isOverflow(outcome.failure)
+        ? await this.#recoverFromOverflow(signal)
+        : await this.#retrier.wait(outcome.failure, signal);
+      return again && !signal.aborted ? this.#takeQueued() : undefined;
+    }
+    if (outcome.isFull) {
+      await this.#compactIfDue(signal);
+      return signal.aborted ? undefined : this.#takeQueued();
+    }
+    await this.#compactIfDue(signal);
+    const queued = signal.aborted ? [] : this.#takeQueued();
+    if (queued.length > 0) return queued;
+    return await this.#remind(outcome, signal);
+  }
+
+  #takeQueued(): AgentMessage[] {
+    return [...this.#steering.splice(0), ...this.#followUps.splice(0)];
+  }
+
+  async #compactIfDue(signal: AbortSignal): Promise<void> {
+    if (this.#compactionFailed || !this.#compactor.isDue()) return;
+    this.#compactionFailed = !await this.#compactor.autoCompact("threshold", false, signal);
+  }
+
+  async #recoverFromOverflow(signal: AbortSignal): Promise<boolean> {
+    // A context that does not fit even after it was compacted will not fit the next time either.
+    if (this.#overflowTried || !this.#compaction.enabled) return false;
+    this.#overflowTried = true;
+    return await this.#compactor.autoCompact("overflow", true, signal);
+  }
+
+  async #remind({ last }: LoopOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    const { enabled, reminders, maxReminders } = this.#todos;
+    const todos = this.#todoList.open();
+    if (!enabled || !reminders || signal.aborted || last?.stopReason !== "stop") return undefined;
+    if (todos.length === 0) {
+      this.#reminders = 0;
+      return undefined;
+    }
+    if (this.#reminders >= maxReminders) return undefined;
+    const event = { type: "todo_reminder" as const, todos, attempt: ++this.#reminders, maxAttempts: maxReminders };
+    await this.#emit(event, signal);
+    this.#tell(event);
+    return [{ role: "developer", content: reminderText(todos), attribution: "agent", timestamp: Date.now() }];
+  }
+
+  async #startRules(): Promise<void> {
+    const warn = (warning: string) => this.#notice("warning", warning);
+    if (this.#options.streamRules?.enabled === false) return;
+    try {
+      const rules = this.#options.rules ?? await loadRules(this.#cwd, warn);
+      if (rules.length === 0) return;
+      this.#rules = await StreamRules.create(rules, this.#cwd, this.#options.streamRules, warn);
+      this.#rules.restore(this.#manager.buildContext().injectedRules);
+    } catch (error) {
+      warn(`Stream rules are off: ${errorText(error)}`);
+    }
+  }
+
+  async #ruleMatched({ rules }: RuleMatch, signal: AbortSignal): Promise<void> {
+    this.#matchedRules.push(...rules);
+    const event = { type: "ttsr_triggered" as const, rules };
+    await this.#emit(event, signal);
+    this.#tell(event);
+  }
+
+  async #answered({ message, failure, interruptedBy }: Answer, signal: AbortSignal): Promise<void> {
+    const gone = signal.aborted ? "The run was aborted" : failure?.message;
+    await this.#retrier.end(gone, signal);
+    if (gone !== undefined) this.#matchedRules = [];
+    else if (interruptedBy === undefined && this.#matchedRules.length > 0 && message.stopReason !== "aborted") {
+      this.#steering.push(this.#injection());
+    }
+  }
+
+  /** Tells the model of the rules that matched. */
+  #injection(): AgentMessage {
+    const rules = this.#matchedRules.splice(0);
+    const names = rules.map((rule) => rule.name);
+    this.#rules?.markInjected(rules);
+    this.#manager.appendTtsrInjection(names);
+    return customMessage({
+      customType: TTSR_MESSAGE,
+      content: injectionText(rules),
+      display: false,
+      details: { rules: names },
+      attribution: "agent",
+    });
+  }
+
+  async #emit(event: Parameters<HookRunner["emit"]>[0], signal: AbortSignal): Promise<void> {
+    try {
+      await settle(this.runner.emit(event), signal, HANDLER_GRACE);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      this.#notice("warning", `A handler of ${event.type} went on after the run was aborted, and was left behind`);
+    }
   }
 
   /** Appends what nobody will read in this run any more. */
   #keepQueued(): void {
-    for (const message of [...this.#steering.splice(0), ...this.#followUps.splice(0)]) this.#append(message);
+    for (const message of this.#takeQueued()) this.#append(message);
   }
 
   async #runCommand(name: string, args: string): Promise<void> {
@@ -614,7 +838,11 @@ export class AgentSession {
   }
 
   #restore(): void {
-    this.#messages = this.#manager.buildContext().messages;
+    const branch = this.#manager.getBranch();
+    const { messages, injectedRules } = buildSessionContext(branch);
+    this.#messages = messages;
+    this.#todoList.restore(branch);
+    this.#rules?.restore(injectedRules);
   }
 
   #append(message: AgentMessage): AgentMessage {
@@ -655,6 +883,15 @@ export class AgentSession {
     let common = branch.length;
     while (common > 0 && !onTarget.has(branch[common - 1]!.id)) common--;
     return { commonAncestorId: branch[common - 1]?.id ?? null, left: branch.slice(common) };
+  }
+
+  async #summarize(entries: readonly SessionEntry[]): Promise<BranchSummary> {
+    let summary: BranchSummary | undefined;
+    await this.#exclusively(async (signal) => {
+      this.#phase = "ending";
+      summary = await summarizeBranch(entries, this.#requireModel(), this.#compaction.reserveTokens, signal);
+    });
+    return summary!;
   }
 
   async #emitTree(oldLeafId: string | null, summaryId: string | undefined): Promise<void> {

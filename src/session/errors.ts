@@ -12,6 +12,8 @@ export class SessionFileError extends Error {
   readonly path: string;
 
   /**
+   * Says what is wrong with a file.
+   *
    * @param path The file.
    * @param problem What is wrong with it and what to do, as the rest of a sentence that begins with the path.
    * @param options The cause, when another error is behind it.
@@ -30,6 +32,8 @@ export class SessionLockedError extends SessionFileError {
   readonly pid: number | undefined;
 
   /**
+   * Says who has the file.
+   *
    * @param path The file.
    * @param pid The owner's process id.
    */
@@ -48,6 +52,8 @@ export class SessionSaveError extends Error {
   readonly path: string;
 
   /**
+   * Says why entries could not be written.
+   *
    * @param path The file.
    * @param problem What went wrong.
    * @param options The cause.

@@ -5,6 +5,19 @@
  */
 
 export * from "./agent_session.ts";
+export { type CompactionSettings, NothingToCompactError, prepareCompaction, shouldCompact } from "./compaction.ts";
+export { CompactionCancelledError } from "./compactor.ts";
+export { type RetrySettings } from "./retry.ts";
+export {
+  loadRules,
+  parseRule,
+  type RuleMatch,
+  StreamRules,
+  type StreamRuleSettings,
+  type StreamSource,
+} from "./stream_rules.ts";
+export { type TodoSettings } from "./todos.ts";
+export { contextTokens, estimateTokens } from "./tokens.ts";
 export { buildSessionContext, type ModelMessage, type SessionContext, toModelMessages } from "./context.ts";
 export * from "./errors.ts";
 export * from "./session_events.ts";

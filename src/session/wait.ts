@@ -52,3 +52,24 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
     else signal.addEventListener("abort", stop, { once: true });
   });
 }
+
+/**
+ * Reads a stream until it ends or a signal aborts, even if the stream does not listen to the signal.
+ *
+ * @param stream The stream.
+ * @param signal The signal; the stream then throws its reason.
+ * @yields What the stream brings.
+ */
+export async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const step = await settle(Promise.resolve(iterator.next()), signal, 0);
+      if (step.done) return;
+      yield step.value;
+    }
+  } finally {
+    // Not awaited: a stream that hangs would hang here too.
+    Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}
