@@ -17,6 +17,7 @@ import type { CompactionResult, Rule, SwitchReason, TodoItem } from "../events.t
 import type { LoadedHook } from "../hook.ts";
 import { type AgentMessage, type CustomMessage, type ImageContent, textOf, type UserMessage } from "../messages.ts";
 import type { LanguageModel } from "../models/model.ts";
+import { describeModel, ModelList } from "../models/registry.ts";
 import { HookRunner } from "../runner.ts";
 import { HookToolWrapper } from "../tool_wrapper.ts";
 import { createTools, type SessionTool } from "../tools/mod.ts";
@@ -181,7 +182,7 @@ export class AgentSession {
     this.#compaction = { ...DEFAULT_COMPACTION, ...options.compaction };
     this.#todos = { ...DEFAULT_TODOS, ...options.todos };
     this.#manager = options.sessionManager ?? SessionManager.inMemory(options.cwd);
-    const registry = options.modelRegistry ?? registryOf(() => this.#model);
+    const registry = options.modelRegistry ?? new ModelList(() => this.#model === undefined ? [] : [this.#model]);
     this.runner = new HookRunner(options.hooks ?? [], options.cwd, new SessionView(() => this.#manager), registry);
     const tools = [
       ...this.#todos.enabled ? [createTodoTool(this.#todoList)] : [],
@@ -193,7 +194,7 @@ export class AgentSession {
     this.#systemPrompt = options.systemPrompt ?? defaultSystemPrompt(options.cwd, tools);
     this.#adopt(this.#manager);
     this.runner.initialize({
-      getModel: () => modelInfo(this.#model),
+      getModel: () => this.model,
       sendMessageHandler: (message, sendOptions) => this.sendMessage(message, sendOptions),
       appendEntryHandler: (customType, data) => void this.appendEntry(customType, data),
       newSessionHandler: (newOptions) => this.newSession(newOptions),
@@ -253,7 +254,7 @@ export class AgentSession {
 
   /** The model in use. */
   get model(): Model | undefined {
-    return modelInfo(this.#model);
+    return this.#model && describeModel(this.#model);
   }
 
   /** Whether the agent waits for a prompt. */
@@ -979,29 +980,6 @@ function landing(target: SessionEntry): { newLeafId: string | null; editorText?:
   }
   if (target.type === "custom_message") return { newLeafId: target.parentId, editorText: textOf(target.content) };
   return { newLeafId: target.id };
-}
-
-function modelInfo(model: LanguageModel | undefined): Model | undefined {
-  if (model === undefined) return undefined;
-  const { id, provider, name, contextWindow, maxTokens } = model;
-  return {
-    id,
-    provider,
-    ...name !== undefined && { name },
-    ...contextWindow !== undefined && { contextWindow },
-    ...maxTokens !== undefined && { maxTokens },
-  };
-}
-
-function registryOf(current: () => LanguageModel | undefined): ModelRegistry {
-  return {
-    getAvailable: () => [modelInfo(current())].filter((model) => model !== undefined),
-    find(provider, id) {
-      const model = modelInfo(current());
-      return model?.provider === provider && model.id === id ? model : undefined;
-    },
-    getApiKey: () => Promise.resolve(undefined),
-  };
 }
 
 function defaultSystemPrompt(cwd: string, tools: readonly SessionTool[]): string {

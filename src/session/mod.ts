@@ -30,7 +30,9 @@ export {
   SessionManager,
   type UsageStatistics,
 } from "./store.ts";
+export * from "../models/ai_sdk.ts";
 export * from "../models/model.ts";
+export { ModelList } from "../models/registry.ts";
 export * from "../models/scripted.ts";
 export * from "../tools/mod.ts";
 export { readSessionFile, SESSION_VERSION, type SessionFileContent, type TornTail } from "./reader.ts";
