@@ -14,7 +14,7 @@ export const list = new Command()
   .option("--cwd <dir:string>", "The folder that the session would work in; this one when absent.")
   .option("--json", "Print one JSON object.")
   .example("Events and commands of two hooks", "xcsh-hooks list ./gate.ts ./redact.ts")
-  .action(async ({ hook, cwd, json }, ...paths) => {
+  .action(async (options, ...paths) => {
     const { listHooks } = await import("./list_hooks.ts");
-    await listHooks({ hook: [...hook ?? [], ...paths], cwd, json });
+    await listHooks({ ...options, hook: [...options.hook ?? [], ...paths] });
   });

@@ -5,6 +5,7 @@
  */
 
 import { silentLogger } from "../src/hook.ts";
+import { sandboxExits } from "../src/isolation/grants.ts";
 import { keepColours, plainText } from "../src/ui/text.ts";
 import { folderOf } from "./arguments.ts";
 import { EXIT_FAILED, ExitError, UsageError } from "./errors.ts";
@@ -33,11 +34,16 @@ export async function listHooks(options: ListOptions): Promise<void> {
     events: [...hook.handlers.keys()],
     commands: [...hook.commands.values()].map(({ name, description }) => ({ name, description })),
     renderers: [...hook.messageRenderers.keys()],
+    mode: hook.isolation === undefined ? "in-process" : "isolated",
+    permissions: hook.isolation?.permissions ?? null,
+    flags: hook.isolation?.flags ?? null,
+    canLeaveSandbox: hook.isolation === undefined ? null : sandboxExits(hook.isolation.permissions),
   }));
+  await Promise.all(hooks.map((hook) => hook.dispose?.()));
   if (options.json) output.record({ hooks: shown, warnings, errors });
   else {
     const { theme } = output;
-    for (const { path, events, commands, renderers } of shown) {
+    for (const { path, events, commands, renderers, mode, permissions, flags, canLeaveSandbox } of shown) {
       output.line(theme.bold(plainText(path)));
       output.line(`  events    ${events.map(plainText).join(", ") || theme.fg("muted", "none")}`);
       for (const { name, description = "" } of commands) {
@@ -46,6 +52,12 @@ export async function listHooks(options: ListOptions): Promise<void> {
         );
       }
       if (renderers.length > 0) output.line(`  renders   ${renderers.map(plainText).join(", ")}`);
+      output.line(`  mode      ${mode}${mode === "isolated" ? "" : ", with all rights of this process"}`);
+      if (flags !== null) output.line(`  granted   ${flags.map(plainText).join(" ") || theme.fg("muted", "nothing")}`);
+      for (const line of permissions?.exec ?? []) output.line(`  exec      ${plainText(line)}`);
+      for (const { grant, why } of canLeaveSandbox ?? []) {
+        output.line(`  ${theme.fg("warning", "can leave the sandbox:")} ${plainText(grant)}, since ${plainText(why)}`);
+      }
     }
     for (const { path, warning } of warnings) {
       output.note(`${output.noteTheme.fg("warning", "warning:")} ${plainText(`${path}: ${warning}`)}`);

@@ -22,8 +22,8 @@ export interface Reporter {
   loadWarning(path: string, warning: string): void;
   /** A hook decided something. */
   decision(decision: HookDecision): void;
-  /** The session tells something. */
-  event(event: SessionEvent, runner: HookRunner): void;
+  /** The session tells something. Where showing it takes a moment, a promise says when it is shown. */
+  event(event: SessionEvent, runner: HookRunner): void | Promise<void>;
   /** A hook tells the person something. */
   notify(message: string, type: "info" | "warning" | "error"): void;
   /** A hook sets a status text. */
@@ -123,7 +123,7 @@ export class TextReporter implements Reporter {
   }
 
   /** As {@linkcode Reporter.event}. */
-  event(event: SessionEvent, runner: HookRunner): void {
+  event(event: SessionEvent, runner: HookRunner): void | Promise<void> {
     const { theme } = this;
     switch (event.type) {
       case "message_update":
@@ -136,8 +136,7 @@ export class TextReporter implements Reporter {
         );
         break;
       case "message_end":
-        this.#message(event.message, runner);
-        break;
+        return this.#message(event.message, runner);
       case "tool_execution_start":
         this.#begin("tool");
         this.#output.line(
@@ -201,11 +200,11 @@ export class TextReporter implements Reporter {
     this.#output.note(`${noteTheme.fg(colour, `${level}:`)} ${plainText(text)}`);
   }
 
-  #message(message: AgentMessage, runner: HookRunner): void {
+  #message(message: AgentMessage, runner: HookRunner): void | Promise<void> {
     if (message.role === "custom" && message.display) {
       this.#block = undefined;
       this.#begin("note");
-      for (const line of this.#render(message, runner)) this.#output.line(line);
+      return this.#draw(message, runner);
     } else if (message.role === "assistant") {
       this.#output.endLine();
       if (message.errorMessage !== undefined && message.stopReason === "error") {
@@ -214,17 +213,30 @@ export class TextReporter implements Reporter {
     }
   }
 
-  #render(message: CustomMessage, runner: HookRunner): string[] {
+  /** Draws a hook's message; a component of an isolated hook takes a moment. */
+  #draw(message: CustomMessage, runner: HookRunner): void | Promise<void> {
+    const { width } = this.#output;
+    const show = (lines: string[]) => {
+      for (const line of lines) this.#output.line(keepColours(line).replaceAll(/[\r\n]/g, " "));
+    };
+    const failed = (error: unknown) => {
+      this.#note("error", `The renderer of ${message.customType} failed: ${errorText(error)}`);
+      show(this.#plain(message));
+    };
     try {
       const component = runner.getMessageRenderer(message.customType)?.(message, { expanded: false }, this.theme);
-      if (component !== undefined) {
-        const lines = component.render(this.#output.width).map((line) => keepColours(line).replaceAll(/[\r\n]/g, " "));
+      if (component === undefined) return show(this.#plain(message));
+      const finish = () => {
+        show(component.render(width));
         component.dispose?.();
-        return lines;
-      }
+      };
+      return component.whenDrawn === undefined ? finish() : component.whenDrawn(width).then(finish).catch(failed);
     } catch (error) {
-      this.#note("error", `The renderer of ${message.customType} failed: ${errorText(error)}`);
+      failed(error);
     }
+  }
+
+  #plain(message: CustomMessage): string[] {
     const title = this.theme.fg("accent", `[${plainText(message.customType)}]`);
     return plainText(textOf(message.content)).split("\n").map((line, i) => i === 0 ? `${title} ${line}` : line);
   }

@@ -61,6 +61,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
     uiContext: uiOf(report),
     ...model && { model },
   });
+  const shown = new Sequence();
   let failed = false;
   session.runner.onDecision((decision) => {
     if (decision.effect === "broken") failed = true;
@@ -71,21 +72,41 @@ export async function runSession(options: RunOptions, argument: string | undefin
     const broken = event.type === "message_end" && event.message.role === "assistant" &&
       event.message.stopReason === "error";
     if (broken) failed = true;
-    report.event(event, session.runner);
+    shown.add(() => report.event(event, session.runner));
   });
   output.closed.addEventListener("abort", () => void session.abort());
 
   try {
     await session.prompt(prompt);
     await session.waitForIdle();
+    // What an isolated hook still has to draw is drawn while its process lives.
+    await shown.end();
   } catch (error) {
     if (error instanceof UnknownCommandError) throw new UsageError(error.message);
     throw error;
   } finally {
     await session.dispose();
+    await shown.end();
   }
   if (output.closed.aborted) throw new ExitError(EXIT_PIPE);
   if (failed) throw new ExitError(EXIT_FAILED);
+}
+
+/** Does one thing after the other: at once, unless the one before takes time. */
+class Sequence {
+  #last: Promise<void> | undefined;
+
+  add(step: () => void | Promise<void>): void {
+    const running = this.#last === undefined ? step() : this.#last.then(step);
+    if (running === undefined) return;
+    const last = this.#last = running.finally(() => {
+      if (this.#last === last) this.#last = undefined;
+    });
+  }
+
+  async end(): Promise<void> {
+    while (this.#last !== undefined) await this.#last;
+  }
 }
 
 /** A file that was named and cannot be used is wrong usage. */

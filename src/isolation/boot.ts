@@ -441,7 +441,7 @@ for (const type of ["unhandledrejection", "error"] as const) {
   globalThis.addEventListener(type, (event) => {
     event.preventDefault();
     const thrown = "reason" in event ? event.reason : (event as ErrorEvent).error;
-    logger.error(`unhandled: ${errorText(thrown)}`);
+    logger.error(`${config.path} failed where nobody waited for it: ${errorText(thrown)}`);
   });
 }
 

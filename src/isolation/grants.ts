@@ -335,12 +335,13 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
     }
   }
   if (!grants.links) await refuseLinks(allow);
+  if (allow.read !== true) allow.read = [...new Set([...allow.read ?? [], ...scope.hookFiles])];
   const protect = [project, scope.project]
     .flatMap((root) => PROTECTED.map((name) => join(root, name)))
     .filter((path) => !namesExactly(allow.write, path));
-  add(deny, "write", [...protect, ...scope.hookFiles, ...scope.unwritable ?? [], ...scope.closed ?? []]);
-  add(deny, "read", scope.closed ?? []);
-  if (allow.read !== true) allow.read = [...new Set([...allow.read ?? [], ...scope.hookFiles])];
+  const unwritable = [...protect, ...scope.hookFiles, ...scope.unwritable ?? [], ...scope.closed ?? []];
+  add(deny, "write", unwritable.filter((path) => opens(allow.write, path)));
+  add(deny, "read", (scope.closed ?? []).filter((path) => opens(allow.read, path)));
   const exec = await Promise.all((grants.exec ?? []).map((line) => resolveExec(line, project, scope.path)));
   return { allow, deny, exec };
 }
@@ -348,6 +349,14 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
 function namesExactly(grant: Grant | undefined, path: string): boolean {
   return grant !== undefined && grant !== true &&
     grant.some((granted) => granted === path || granted.startsWith(path + SEPARATOR));
+}
+
+/** Whether a grant reaches a path, or something below it. */
+function opens(grant: Grant | undefined, path: string): boolean {
+  if (grant === undefined || grant === true) return grant === true;
+  return grant.some((granted) =>
+    path === granted || path.startsWith(granted + SEPARATOR) || granted.startsWith(path + SEPARATOR)
+  );
 }
 
 function add(target: Partial<Record<PermissionKind, Grant>>, kind: PermissionKind, entries: readonly string[]): void {

@@ -48,7 +48,8 @@ Deno.test("run --json prints records and nothing else", async () => {
   const blocked = all.filter((record) => record.type === "tool_execution_end" && record.blocked);
   assertEquals(blocked.map(({ hook }) => hook), [BLOCK]);
   assertEquals(stdout.includes("hunter2"), false);
-  assertStringIncludes(stderr, "from the factory\nraw\nfrom a handler\n{ a: 1 }\n");
+  const printed = ["from the factory", "raw", "from a handler", "{ a: 1 }"];
+  assertStringIncludes(stderr, printed.map((line) => `[noisy.ts] ${line}\n`).join(""));
 });
 
 Deno.test("run takes the prompt from standard input, also one of 10 MB", async () => {
@@ -228,7 +229,16 @@ for (const [signal, expected] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
         "down.ts":
           `export default (pi) => void pi.on("session_shutdown", () => Deno.writeTextFileSync("down", "yes"));`,
       });
-      const args = ["run", "go", "--json", "--script", folder.script("echo $$ > pid; sleep 60"), "--hook", "down.ts"];
+      const args = [
+        "run",
+        "go",
+        "--json",
+        "--script",
+        folder.script("echo $$ > pid; sleep 60"),
+        "--hook",
+        "down.ts",
+        "--allow-write=.",
+      ];
       const child = start(args, { cwd: folder.path });
       const reader = child.stdout.getReader();
       const begin = await readUntil(reader, "tool_execution_start");
