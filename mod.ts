@@ -40,5 +40,6 @@ export { resolveHookPath } from "./src/paths.ts";
 export * from "./src/runner.ts";
 export * from "./src/tool.ts";
 export * from "./src/tool_wrapper.ts";
+export * from "./src/trust/mod.ts";
 export { createNoOpUIContext, plainTheme } from "./src/ui/noop.ts";
 export { formatStatusLine } from "./src/ui/status_line.ts";

@@ -6,7 +6,10 @@
 
 import { resolve, toFileUrl } from "@std/path";
 import { loadHooks, type LoadHooksOptions, type LoadHooksResult } from "../loader.ts";
-import { resolveHookPath } from "../paths.ts";
+import { homeDirectory, resolveHookPath } from "../paths.ts";
+import { isWithin, repositoryOf } from "../trust/repository.ts";
+import { trustFolder, TrustStore } from "../trust/store.ts";
+import { Trust, type TrustRequest } from "../trust/trust.ts";
 import type { CapabilityRegistry } from "./capability.ts";
 import { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";
 import { capabilities } from "./providers.ts";
@@ -53,9 +56,19 @@ export interface TrustGate {
 }
 
 /** What a {@linkcode TrustGate} says. */
-export type TrustVerdict =
-  | { trusted: true; loadFrom?: string }
-  | { trusted: false; reason: string };
+export type TrustVerdict = Approved | { trusted: false; reason: string };
+
+/** A hook of the project that may run. */
+export interface Approved {
+  /** Discriminator. */
+  trusted: true;
+  /** The file that holds its approved bytes, where that is not its own. */
+  loadFrom?: string;
+  /** Approved bytes of all files, by the path of each in the project. */
+  copies?: ReadonlyMap<string, string>;
+  /** Says what has changed in the project since the check, before a program is started. */
+  verify?: () => string | undefined;
+}
 
 /** Options of {@linkcode discoverHooks}. */
 export interface DiscoverHooksOptions {
@@ -63,7 +76,7 @@ export interface DiscoverHooksOptions {
   registry?: CapabilityRegistry;
   /** The person's home; the environment's when absent. */
   home?: string;
-  /** Says which hooks of the project may run; none when absent. */
+  /** Says which hooks of the project may run; the approvals in the person's folder when absent. */
   trust?: TrustGate;
   /** Folders of plugins that the person named. */
   pluginDirs?: readonly string[];
@@ -79,8 +92,8 @@ export interface FoundHook {
   item?: HookItem;
   /** Its absolute path; absent when the path that was given cannot be read. */
   resolvedPath?: string;
-  /** The file that holds its approved bytes, where that is not the path itself. */
-  loadFrom?: string;
+  /** The approval that lets it run; absent for a hook of the person. */
+  approval?: Approved;
 }
 
 /** What was found, before anything was loaded. */
@@ -115,19 +128,23 @@ export async function discoverHooks(
   options: DiscoverHooksOptions = {},
 ): Promise<DiscoveredHooks> {
   const registry = options.registry ?? capabilities;
-  const loadFrom = new Map<HookItem, string>();
+  const home = options.home ?? homeDirectory();
+  const trust = options.trust ??
+    new Trust({ cwd, ...(home === "" ? {} : { store: new TrustStore(trustFolder(home)) }) });
+  const fromProject = projectTest(cwd, home);
+  const approved = new Map<HookItem, Approved>();
   registry.invalidate();
   const found = await registry.load<HookItem>(HOOKS_CAPABILITY, {
     cwd,
     explain: true,
-    ...(options.home === undefined ? {} : { home: options.home }),
+    home,
     ...(options.pluginDirs === undefined ? {} : { pluginDirs: options.pluginDirs }),
     ...(options.disabledExtensions === undefined ? {} : { disabledExtensions: options.disabledExtensions }),
     async refuse(item, all) {
-      if (item.level === "user") return undefined;
-      const verdict = await (options.trust?.check(item, all) ?? NO_TRUST);
+      if (!fromProject(item)) return undefined;
+      const verdict = await trust.check(item, all);
       if (!verdict.trusted) return verdict.reason;
-      if (verdict.loadFrom !== undefined) loadFrom.set(item, verdict.loadFrom);
+      approved.set(item, verdict);
       return undefined;
     },
   });
@@ -147,9 +164,9 @@ export async function discoverHooks(
     result.hooks.push(hook);
   };
   for (const item of found.items) {
-    const from = loadFrom.get(item);
+    const approval = approved.get(item);
     const hook = { candidate: candidateOf(item, "loaded"), item, resolvedPath: item.path };
-    add(from === undefined ? hook : { ...hook, loadFrom: from }, item.realPath);
+    add(approval === undefined ? hook : { ...hook, approval }, item.realPath);
   }
   for (const { item, cause, reason } of found.excluded) {
     result.candidates.push(candidateOf(item, STATES[cause], reason));
@@ -216,13 +233,46 @@ export async function discoverAndLoadHooks(
   return result;
 }
 
+/**
+ * Collects what a person must see before approving hooks of the project. Runs nothing of them.
+ *
+ * @param cwd The project's folder.
+ * @param options Those of discovery; `trust` is the one that will check.
+ * @param path A hook, or a folder or settings file for all hooks in it; all of the project when absent.
+ * @returns One request a hook, also for those that are approved already.
+ */
+export async function trustRequests(
+  cwd: string,
+  options: DiscoverHooksOptions & { trust: Trust },
+  path?: string,
+): Promise<TrustRequest[]> {
+  const registry = options.registry ?? capabilities;
+  registry.invalidate();
+  const home = options.home ?? homeDirectory();
+  const { all } = await registry.load<HookItem>(HOOKS_CAPABILITY, {
+    cwd,
+    home,
+    ...(options.pluginDirs === undefined ? {} : { pluginDirs: options.pluginDirs }),
+  });
+  const fromProject = projectTest(cwd, home);
+  const wanted = path === undefined ? undefined : resolveHookPath(path, resolve(cwd));
+  const requests: TrustRequest[] = [];
+  for (const item of all) {
+    if (item.fault !== undefined || !fromProject(item)) continue;
+    if (wanted !== undefined && !isWithin(wanted, item._source.path) && item.path !== wanted) continue;
+    requests.push(await options.trust.examine(item, all));
+  }
+  return requests;
+}
+
 /** Loads one hook. What it is called stays what the person knows it by, wherever its bytes come from. */
 async function loadFound(hook: FoundHook, cwd: string, options: LoadHooksOptions): Promise<LoadHooksResult> {
   const { path } = hook.candidate;
-  const file = hook.loadFrom ?? hook.resolvedPath;
+  const from = hook.approval?.loadFrom;
+  const file = from ?? hook.resolvedPath;
   // A URL says every path as it is; a plain path would have its Unicode spaces changed.
   const loaded = await loadHooks([file === undefined ? path : toFileUrl(file).href], cwd, options);
-  const renamed = (text: string) => hook.loadFrom === undefined ? text : text.replaceAll(hook.loadFrom, path);
+  const renamed = (text: string) => from === undefined ? text : text.replaceAll(from, path);
   return {
     hooks: loaded.hooks.map((loadedHook) =>
       Object.assign(loadedHook, { path, resolvedPath: hook.resolvedPath ?? loadedHook.resolvedPath })
@@ -232,7 +282,17 @@ async function loadFound(hook: FoundHook, cwd: string, options: LoadHooksOptions
   };
 }
 
-const NO_TRUST: TrustVerdict = { trusted: false, reason: "it comes with the project and has not been approved" };
+/** Tells hooks that come with the project: those in its folders, and all of a home that lies in the repository. */
+function projectTest(cwd: string, home: string): (item: HookItem) => boolean {
+  let homeComesAlong = false;
+  try {
+    const { root, versioned } = repositoryOf(cwd);
+    homeComesAlong = versioned && home !== "" && isWithin(root, realPathOf(home));
+  } catch {
+    // A project that cannot be looked at has no hooks.
+  }
+  return ({ level, path }) => level === "project" || (homeComesAlong && isWithin(home, path));
+}
 
 const STATES = { disabled: "disabled", invalid: "failed", refused: "untrusted", shadowed: "shadowed" } as const;
 

@@ -55,7 +55,10 @@ export function findHooks(provider: string, folders: readonly HookFolder[], cont
 > {
   const items: HookItem[] = [];
   const warnings: string[] = [];
+  // In one's home, the project's folder is one's own.
+  const own = new Set(folders.filter(({ level }) => level === "user").map(({ path }) => path));
   for (const folder of folders) {
+    if (folder.level === "project" && own.has(folder.path)) continue;
     const find = new Finder(provider, folder, context, items, warnings);
     find.run();
   }

@@ -15,6 +15,7 @@ export {
   type HookCandidate,
   type HookState,
   type TrustGate,
+  trustRequests,
   type TrustVerdict,
 } from "./discover.ts";
 export { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";

@@ -24,7 +24,8 @@ export interface SettingsFile {
 /** The settings files of Claude Code: the project's, and the person's. */
 export function settingsFiles({ cwd, home }: LoadContext): SettingsFile[] {
   return [
-    { path: join(cwd, ".claude", "settings.json"), level: "project" },
+    // In one's home, the project's file is one's own.
+    ...cwd === home ? [] : [{ path: join(cwd, ".claude", "settings.json"), level: "project" as const }],
     { path: join(cwd, ".claude", "settings.local.json"), level: "project" },
     ...home === "" ? [] : [{ path: join(home, ".claude", "settings.json"), level: "user" as const }],
   ];

@@ -4,11 +4,22 @@
  * @module
  */
 
+import type { HookEventName } from "../events.ts";
 import { errorText, isRecord, kindOf, nearest } from "../values.ts";
 import { oddMatcher, parseMatcher } from "./matcher.ts";
 
-/** Events of Claude Code that exist here, and the events that they are run by. */
-export const SHELL_EVENTS = {
+/** Name of an event of Claude Code that exists here. */
+export type ShellEventName =
+  | "PreToolUse"
+  | "PostToolUse"
+  | "UserPromptSubmit"
+  | "SessionStart"
+  | "SessionEnd"
+  | "Stop"
+  | "PreCompact";
+
+/** The events that those of Claude Code are run by. */
+export const SHELL_EVENTS: Readonly<Record<ShellEventName, HookEventName>> = {
   PreToolUse: "tool_call",
   PostToolUse: "tool_result",
   UserPromptSubmit: "before_agent_start",
@@ -16,10 +27,7 @@ export const SHELL_EVENTS = {
   SessionEnd: "session_shutdown",
   Stop: "agent_end",
   PreCompact: "session_before_compact",
-} as const;
-
-/** Name of an event of Claude Code that exists here. */
-export type ShellEventName = keyof typeof SHELL_EVENTS;
+};
 
 const OTHER_EVENTS = [
   "Notification",
