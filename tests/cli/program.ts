@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fromFileUrl, join } from "@std/path";
+import { dirname, fromFileUrl, join } from "@std/path";
 
 export const MAIN: string = fromFileUrl(new URL("../../cli/main.ts", import.meta.url));
 export const EXAMPLES: string = fromFileUrl(new URL("../../examples/hooks", import.meta.url));
@@ -24,6 +24,7 @@ export class Folder implements AsyncDisposable {
 
   write(name: string, text: string): string {
     const path = join(this.path, name);
+    Deno.mkdirSync(dirname(path), { recursive: true });
     Deno.writeTextFileSync(path, text);
     return path;
   }
