@@ -31,6 +31,8 @@ export interface Line {
   ask(fields: Record<string, unknown>): Promise<unknown>;
 }
 
+/** Programs that a hook may have running. */
+const MAX_PROGRAMS = 16;
 /** Entries sent in one answer. */
 const PAGE = 2_000;
 
@@ -51,6 +53,7 @@ export class Desk {
   /** The theme of the newest drawing. */
   theme: Theme | undefined;
 
+  #programs = 0;
   readonly #setups = new Map<number, WritableSessionManager>();
   readonly #customs = new Map<number, RemoteComponent>();
 
@@ -72,7 +75,7 @@ export class Desk {
   async ask(method: string, args: readonly unknown[], id: number, signal: AbortSignal): Promise<unknown> {
     switch (method) {
       case "exec":
-        return await runGranted(this.grants, this.cwd, args, signal);
+        return await this.#exec(args, signal);
       case "ui.select":
         return await this.#ui.select(text(args[0]), list(args[1]).map(text));
       case "ui.confirm":
@@ -152,6 +155,18 @@ export class Desk {
         return this.#customs.get(Number(args[0]))?.fail(new Error(text(args[1])));
       default:
         throw new ProtocolError(`it told ${JSON.stringify(method)}, which there is not`);
+    }
+  }
+
+  async #exec(args: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+    if (this.#programs >= MAX_PROGRAMS) {
+      throw new Error(`A hook may run ${MAX_PROGRAMS} programs at once; wait for one of them`);
+    }
+    this.#programs++;
+    try {
+      return await runGranted(this.grants, this.cwd, args, signal);
+    } finally {
+      this.#programs--;
     }
   }
 

@@ -56,6 +56,8 @@ export interface IsolatedHookOptions {
   print: (text: string) => void;
   /** Gets what the author should know. */
   warn: (warning: string) => void;
+  /** Whether the hook's code is still what it was. */
+  unchanged: () => Promise<boolean>;
 }
 
 /** How long a handler that is over its budget may take to give up, in ms. */
@@ -180,6 +182,11 @@ export class IsolatedHook implements LoadedHook {
     const recent = this.#deaths.filter((death) => now - death < DEATH_WINDOW);
     if (recent.length >= MAX_DEATHS) {
       throw this.#broken(`it died ${recent.length} times within a minute, last because ${this.#lastDeath}`);
+    }
+    if (!await this.#options.unchanged()) {
+      throw this.#broken(
+        "it died, and its code has changed since it was loaded; start the session again to use the new code",
+      );
     }
     if (recent.length > 1) await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** (recent.length - 1)));
     try {

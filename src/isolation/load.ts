@@ -69,11 +69,17 @@ const LINE_LENGTH = 2_000;
 export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<LoadedHook> {
   const { path, resolvedPath, cwd, timeout, logger, warn, print, closed, ...limits } = options;
   const permissions = parseGrants(options.permissions);
+  if (Deno.build.standalone) {
+    throw new Error(
+      "a compiled program cannot isolate hooks, since it reads modules without asking; run it by deno run",
+    );
+  }
   try {
     const cache = cacheFolder();
+    const hookFiles = await modulesOf(resolvedPath);
     const grants = await resolveGrants(permissions, {
       project: cwd,
-      hookFiles: await modulesOf(resolvedPath),
+      hookFiles,
       closed: [...userFilesClosedToHooks(), ...closed ?? []],
       unwritable: cache === undefined ? [] : [cache],
     });
@@ -92,6 +98,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
       logger,
       warn,
       print: printer(path, print ?? printToStderr),
+      unchanged: await watchOver(hookFiles),
     });
   } catch (error) {
     if (!(error instanceof Deno.errors.NotCapable)) throw error;
@@ -164,6 +171,17 @@ export async function modulesOf(entry: string): Promise<string[]> {
     }
   }
   return [...found];
+}
+
+/** Makes a test of whether files are still what they are now. */
+async function watchOver(files: readonly string[]): Promise<() => Promise<boolean>> {
+  const digest = async () => {
+    const texts = await Promise.all(files.map((file) => Deno.readTextFile(file).catch(() => "")));
+    const bytes = new TextEncoder().encode(JSON.stringify(texts));
+    return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+  };
+  const before = await digest();
+  return async () => await digest() === before;
 }
 
 function decode(specifier: string): string {

@@ -8,6 +8,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "@std/path";
+import { cacheFolder } from "./boot_folder.ts";
 
 const SCRIPT = `
 trap '' INT TERM HUP
@@ -23,12 +24,27 @@ for group in $groups; do kill -9 -- "-$group" 2>/dev/null; done
 rm -rf -- "$folder"
 `;
 
+/** In the user's own folder where there is one: no grant opens that for writing, as one for all of the temporary folder would. */
+function makeFolder(): string {
+  const prefix = "xcsh-hooks-";
+  const user = cacheFolder();
+  try {
+    if (user === undefined) return Deno.makeTempDirSync({ prefix });
+    const dir = join(user, "run");
+    Deno.mkdirSync(dir, { recursive: true });
+    return Deno.makeTempDirSync({ dir, prefix });
+  } catch (error) {
+    if (user === undefined || error instanceof Deno.errors.NotCapable) throw error;
+    return Deno.makeTempDirSync({ prefix });
+  }
+}
+
 let current: Nest | undefined;
 let lastNumber = 0;
 
 /** The folder and the shell, from the first child to the last. */
 class Nest {
-  readonly folder = Deno.makeTempDirSync({ prefix: "xcsh-hooks-" });
+  readonly folder = makeFolder();
   readonly shell: ChildProcess | undefined;
   children = 0;
 
