@@ -108,14 +108,20 @@ function bind(stream: typeof Deno.stdout | typeof Deno.stderr): Stream {
   return { writeSync: stream.writeSync.bind(stream), isTerminal: stream.isTerminal.bind(stream) };
 }
 
+/** What a pipe takes whole or not at all. */
+const ATOMIC = Deno.build.os === "linux" ? 4096 : 512;
+
 function writeAll(stream: Stream, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += stream.writeSync(bytes.subarray(written));
-    } catch (error) {
-      // The other end shares a pipe that does not block.
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  for (let from = 0; from < bytes.length; from += ATOMIC) {
+    const piece = bytes.subarray(from, from + ATOMIC);
+    for (let written = 0; written < piece.length;) {
+      try {
+        written += stream.writeSync(piece.subarray(written));
+      } catch (error) {
+        // Another program has set the pipe to refuse what does not fit. How much of a larger piece it took is not told.
+        if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
     }
   }
 }
