@@ -55,6 +55,11 @@ export interface LoadHooksOptions {
   /** Where `pi.logger` writes; nowhere when absent. */
   logger?: HookLogger;
   /**
+   * What `pi.exec` of a hook does, given the hook's path, instead of running the program; what was granted does not count for
+   * it.
+   */
+  exec?: (hookPath: string) => HookAPI["exec"];
+  /**
    * What each hook may do, in a process of its own; `{}` permits nothing. Without it hooks are loaded into this process and may
    * do what it may do.
    */
@@ -150,6 +155,7 @@ async function attempt(source: HookSource, cwd: string, options: LoadHooksOption
       timeout: options.timeout ?? DEFAULT_TIMEOUT,
       logger: options.logger ?? silentLogger,
       warn: (warning: string) => void warnings.push(warning),
+      ...(options.exec === undefined ? {} : { exec: options.exec(path) }),
     };
     const permissions = permissionsOf(source, options);
     if (permissions === undefined) return { path, hook: await loadInProcess(common), warnings };
@@ -162,12 +168,16 @@ async function attempt(source: HookSource, cwd: string, options: LoadHooksOption
 }
 
 async function loadInProcess(
-  { cwd, timeout, ...options }: Omit<CreateHookOptions, "exec"> & { cwd: string; timeout: number },
+  { cwd, timeout, exec, ...options }: Omit<CreateHookOptions, "exec"> & {
+    cwd: string;
+    timeout: number;
+    exec?: HookAPI["exec"];
+  },
 ): Promise<LoadedHook> {
   const { resolvedPath } = options;
-  const exec: HookAPI["exec"] = (command, args, execOptions) =>
+  const run: HookAPI["exec"] = (command, args, execOptions) =>
     execCommand(command, args, execOptions?.cwd ?? cwd, execOptions);
-  const { hook, api } = createHook({ ...options, exec });
+  const { hook, api } = createHook({ ...options, exec: exec ?? run });
   await withTimeout(
     timeout,
     `${resolvedPath} did not finish loading within ${timeout} ms`,

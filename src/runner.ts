@@ -53,6 +53,8 @@ export interface HookDecision {
   effect: "block" | "cancel" | "broken" | "change";
   /** The hook's reason, or what broke. */
   reason?: string;
+  /** What the emission has come to with this answer: the event's result, or the messages of `context`. Absent when it broke. */
+  outcome?: unknown;
 }
 
 /** Told of each decision. */
@@ -421,6 +423,7 @@ export class HookRunner {
         event,
         effect: stops ? rule.stop! : "change",
         ...(typeof reason === "string" ? { reason } : {}),
+        outcome: merge.outcome(state),
       });
     }
     return stops;
