@@ -8,7 +8,7 @@ import type { MessageEntry, SessionEntry, SessionHeader } from "../entries.ts";
 import type { AssistantContent, AssistantMessage, StopReason, UserContent } from "../messages.ts";
 import { isRecord } from "../values.ts";
 import type { RecordedLine, RecordedStep, SessionReader } from "./format.ts";
-import { timeOf, toolArguments } from "./parts.ts";
+import { isoTimeOf, timeOf, toolArguments } from "./parts.ts";
 
 const LINE_TYPES = new Set([
   "user",
@@ -68,7 +68,7 @@ export class ClaudeReader implements SessionReader {
     const header: Partial<SessionHeader> = { type: "session" };
     if (typeof record.sessionId === "string") header.id = record.sessionId;
     if (typeof record.cwd === "string") header.cwd = record.cwd;
-    if (typeof record.timestamp === "string") header.timestamp = timeOf(record.timestamp).iso;
+    if (typeof record.timestamp === "string") header.timestamp = isoTimeOf(record.timestamp);
     if (record.type === "summary" && typeof record.summary === "string") header.title = record.summary;
     if (record.type !== "user" && record.type !== "assistant") return { header, steps: [] };
     if (!isRecord(record.message)) return { header, steps: [], problem: "holds no message" };
@@ -77,7 +77,7 @@ export class ClaudeReader implements SessionReader {
 
   #readUser(record: Record<string, unknown>): RecordedLine {
     const raw = (record.message as Record<string, unknown>).content;
-    const timestamp = timeOf(record.timestamp).ms;
+    const timestamp = timeOf(record.timestamp);
     const steps: RecordedStep[] = [];
     const said: UserContent[] = [];
     let problem: string | undefined;
@@ -136,7 +136,7 @@ export class ClaudeReader implements SessionReader {
       ...(typeof raw.model === "string" ? { model: raw.model } : {}),
       ...usageOf(raw.usage),
       stopReason: stopReason ?? (calls ? "toolUse" : "stop"),
-      timestamp: timeOf(record.timestamp).ms,
+      timestamp: timeOf(record.timestamp),
     };
     const made = this.#step(record, message);
     if (typeof raw.id === "string") made.turn = raw.id;
@@ -151,7 +151,7 @@ export class ClaudeReader implements SessionReader {
       type: "message",
       id,
       parentId: this.#leaf,
-      timestamp: timeOf(record.timestamp).iso,
+      timestamp: isoTimeOf(record.timestamp),
       message,
     };
     // A transcript is read as one line of entries: it names its parents by line, and a line may hold several.

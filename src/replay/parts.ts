@@ -11,18 +11,27 @@ import { isRecord } from "../values.ts";
 export function userContent(given: unknown): UserContent[] {
   if (typeof given === "string") return [{ type: "text", text: given }];
   if (!Array.isArray(given)) return [];
-  return given.filter((part): part is UserContent =>
-    isRecord(part) &&
-    (part.type === "text" ? typeof part.text === "string" : part.type === "image" && typeof part.data === "string")
-  );
+  return given.every(isUserContent) ? given : given.filter(isUserContent);
 }
 
-/** A time as ISO 8601 and in ms; an unreadable one is the beginning of time. */
-export function timeOf(given: unknown): { iso: string; ms: number } {
-  const date = new Date(typeof given === "string" || typeof given === "number" ? given : 0);
-  const ms = Number.isNaN(date.getTime()) ? 0 : date.getTime();
-  return { iso: new Date(ms).toISOString(), ms };
+function isUserContent(part: unknown): part is UserContent {
+  return isRecord(part) &&
+    (part.type === "text" ? typeof part.text === "string" : part.type === "image" && typeof part.data === "string");
 }
+
+/** A recorded time in ms; 0 when it cannot be read. */
+export function timeOf(given: unknown): number {
+  if (typeof given !== "string" && typeof given !== "number") return 0;
+  const ms = new Date(given).getTime();
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+/** A recorded time as ISO 8601. */
+export function isoTimeOf(given: unknown): string {
+  return typeof given === "string" && ISO_TIME.test(given) ? given : new Date(timeOf(given)).toISOString();
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** The arguments of a tool call; text is read as JSON, as some models write it. */
 export function toolArguments(given: unknown): Record<string, unknown> | undefined {

@@ -5,10 +5,10 @@
  */
 
 import type { SessionEntry, SessionHeader } from "../entries.ts";
-import type { AgentMessage, AssistantContent, AssistantMessage, StopReason } from "../messages.ts";
+import type { AssistantContent, StopReason } from "../messages.ts";
 import { isRecord } from "../values.ts";
 import type { RecordedLine, SessionReader } from "./format.ts";
-import { timeOf, toolArguments, userContent } from "./parts.ts";
+import { isoTimeOf, timeOf, toolArguments, userContent } from "./parts.ts";
 
 /** Types that no other format has. */
 const ENTRY_TYPES = new Set([
@@ -59,23 +59,25 @@ export class PiReader implements SessionReader {
       ? record.parentId
       : this.#leaf;
     this.#leaf = id;
-    const base = { ...record, id, parentId, timestamp: timeOf(record.timestamp).iso };
+    // The record is ours, so it becomes the entry; what hooks read is checked, the rest is kept as it was recorded.
+    const entry = record;
+    entry.id = id;
+    entry.parentId = parentId;
+    entry.timestamp = isoTimeOf(record.timestamp);
     if (record.type === "compaction") {
-      const { firstKeptEntryId, firstKeptEntryIndex } = record;
-      return step({
-        ...base,
-        summary: String(record.summary ?? ""),
-        tokensBefore: Number(record.tokensBefore ?? 0),
-        firstKeptEntryId: typeof firstKeptEntryId === "string" ? firstKeptEntryId : idOf(Number(firstKeptEntryIndex)),
-      });
+      entry.summary = String(record.summary ?? "");
+      entry.tokensBefore = Number(record.tokensBefore ?? 0);
+      if (typeof record.firstKeptEntryId !== "string") {
+        entry.firstKeptEntryId = idOf(Number(record.firstKeptEntryIndex));
+      }
     }
-    if (record.type !== "message") return step(base);
-    const { message, problem } = readMessage(record.message, timeOf(record.timestamp).ms);
-    if (message === undefined) return { steps: [], problem: problem ?? "holds no message" };
-    return {
-      ...step({ ...base, message }, message.role === "user"),
-      ...(problem === undefined ? {} : { problem }),
-    };
+    if (record.type !== "message") return step(entry);
+    const message = record.message;
+    if (!isRecord(message) || typeof message.role !== "string") return { steps: [], problem: "holds no message" };
+    if (typeof message.timestamp !== "number") message.timestamp = timeOf(record.timestamp);
+    const problem = completeMessage(message);
+    if (problem === undefined) return step(entry, message.role === "user");
+    return { ...(message.role === "assistant" ? step(entry) : NO_STEPS), problem };
   }
 
   #readHeader(record: Record<string, unknown>): RecordedLine {
@@ -83,7 +85,7 @@ export class PiReader implements SessionReader {
     const header: Partial<SessionHeader> = {
       type: "session",
       version: this.version,
-      timestamp: timeOf(record.timestamp).iso,
+      timestamp: isoTimeOf(record.timestamp),
     };
     for (const key of ["id", "cwd", "title", "parentSession"] as const) {
       const value = record[key];
@@ -93,8 +95,9 @@ export class PiReader implements SessionReader {
   }
 }
 
+const NO_STEPS: RecordedLine = { steps: [] };
+
 function step(entry: Record<string, unknown>, prompt = false): RecordedLine {
-  // What the hooks read is checked above; the rest of an entry is kept as it was recorded.
   return { steps: [{ entry: entry as unknown as SessionEntry, prompt, side: false }] };
 }
 
@@ -102,61 +105,42 @@ function idOf(index: number): string {
   return index.toString(16).padStart(8, "0");
 }
 
-function readMessage(raw: unknown, recordedAt: number): { message?: AgentMessage; problem?: string } {
-  if (!isRecord(raw) || typeof raw.role !== "string") return { problem: "holds no message" };
-  const timestamp = typeof raw.timestamp === "number" ? raw.timestamp : recordedAt;
-  switch (raw.role) {
+/** Makes a recorded message what its role says that it is. */
+function completeMessage(message: Record<string, unknown>): string | undefined {
+  switch (message.role) {
     case "user":
-      if (typeof raw.content === "string") {
-        return { message: { ...raw, role: "user", content: raw.content, timestamp } };
-      }
-      return { message: { ...raw, role: "user", content: userContent(raw.content), timestamp } };
+      if (typeof message.content !== "string") message.content = userContent(message.content);
+      return undefined;
     case "assistant":
-      return readAssistant(raw, timestamp);
+      return completeAssistant(message);
     case "toolResult":
-      if (typeof raw.toolCallId !== "string") return { problem: "holds a tool result that names no call" };
-      return {
-        message: {
-          ...raw,
-          role: "toolResult",
-          toolCallId: raw.toolCallId,
-          toolName: typeof raw.toolName === "string" ? raw.toolName : "",
-          content: userContent(raw.content),
-          isError: raw.isError === true,
-          timestamp,
-        },
-      };
+      if (typeof message.toolCallId !== "string") return "holds a tool result that names no call, which was left out";
+      if (typeof message.toolName !== "string") message.toolName = "";
+      message.content = userContent(message.content);
+      message.isError = message.isError === true;
+      return undefined;
     case "hookMessage":
       // So it was called before version 3.
-      return { message: { ...raw, role: "custom", timestamp } as unknown as AgentMessage };
+      message.role = "custom";
+      return undefined;
     default:
-      return { message: { ...raw, timestamp } as unknown as AgentMessage };
+      return undefined;
   }
 }
 
-function readAssistant(raw: Record<string, unknown>, timestamp: number): { message: AgentMessage; problem?: string } {
-  let problem: string | undefined;
-  const content: AssistantContent[] = [];
-  const parts = typeof raw.content === "string" ? [{ type: "text", text: raw.content }] : raw.content;
-  for (const part of Array.isArray(parts) ? parts : []) {
-    if (!isRecord(part) || typeof part.type !== "string") continue;
-    if (part.type !== "toolCall") {
-      content.push(part as unknown as AssistantContent);
-      continue;
-    }
-    const args = toolArguments(part.arguments);
-    if (typeof part.id !== "string" || typeof part.name !== "string" || args === undefined) {
-      problem = "holds a tool call without id, name or arguments, which was left out";
-      continue;
-    }
-    content.push({ type: "toolCall", id: part.id, name: part.name, arguments: args });
-  }
-  const message: AssistantMessage = {
-    ...raw,
-    role: "assistant",
-    content,
-    stopReason: STOP_REASONS.has(raw.stopReason) ? raw.stopReason as StopReason : "stop",
-    timestamp,
-  };
-  return problem === undefined ? { message } : { message, problem };
+function completeAssistant(message: Record<string, unknown>): string | undefined {
+  if (!STOP_REASONS.has(message.stopReason)) message.stopReason = "stop";
+  if (typeof message.content === "string") message.content = [{ type: "text", text: message.content }];
+  const parts: unknown[] = Array.isArray(message.content) ? message.content : [];
+  const content = message.content = parts.filter(isAssistantContent);
+  return content.length === parts.length ? undefined : "holds a part without what it needs, which was left out";
+}
+
+function isAssistantContent(part: unknown): part is AssistantContent {
+  if (!isRecord(part) || typeof part.type !== "string") return false;
+  if (part.type !== "toolCall") return part.type !== "text" || typeof part.text === "string";
+  const args = toolArguments(part.arguments);
+  if (typeof part.id !== "string" || typeof part.name !== "string" || args === undefined) return false;
+  part.arguments = args;
+  return true;
 }

@@ -63,6 +63,7 @@ const DEFAULT_HISTORY = 2000;
 const HISTORY_BYTES = 32 << 20;
 const DEFAULT_MAX_LINE_BYTES = 128 << 20;
 const DEFAULT_TIMEOUT = 60_000;
+const TICKS = 10;
 const MAX_OPEN_CALLS = 1000;
 const MAX_OPEN_BYTES = 32 << 20;
 const MAX_NAMED_LINES = 100;
@@ -209,7 +210,7 @@ class Replay {
   #turn: Turn | undefined;
   #turns = 0;
   #watch: ReturnType<typeof setInterval> | undefined;
-  #waiting: { readonly event: string; readonly since: number; readonly fail: (error: Error) => void } | undefined;
+  #waiting: { readonly event: string; readonly fail: (error: Error) => void; ticks: number } | undefined;
   /** What the emission under way has come to, for telling the hooks' changes apart. */
   #before: HookEvent<"tool_result">["content"] | AgentMessage[] = [];
   #detailsBefore: unknown;
@@ -362,10 +363,11 @@ class Replay {
       this.#records.push({ type: "failure", ...this.#place(hookPath), event: event as HookEvent["type"], error });
     });
     const limit = this.#options.timeout ?? DEFAULT_TIMEOUT;
+    // One clock for all emissions: a timer for each would cost more than most handlers do.
     this.#watch = setInterval(() => {
-      if (this.#waiting === undefined || performance.now() - this.#waiting.since < limit) return;
+      if (this.#waiting === undefined || ++this.#waiting.ticks < TICKS) return;
       this.#waiting.fail(this.#timeout(this.#waiting.event, limit));
-    }, Math.min(1000, limit));
+    }, limit / TICKS);
     await this.#observe({ type: "session_start" });
   }
 
@@ -444,24 +446,25 @@ class Replay {
       this.#summary.calls++;
       this.#summary.tools[name] = (this.#summary.tools[name] ?? 0) + 1;
       if (this.#open.has(id) || this.#answered.has(id)) this.#summary.duplicates++;
-      let input: Record<string, unknown>;
+      let input = args;
+      const gated = runner.hasHandlers("tool_call");
       try {
-        input = frozenCopy(args, "the input of a tool");
+        if (gated || runner.hasHandlers("tool_result")) input = frozenCopy(args, "the input of a tool");
       } catch {
         this.#damage("holds a tool call that is nested too deeply");
         continue;
       }
       this.#callBlocked = false;
-      if (runner.hasHandlers("tool_call")) {
-        try {
+      try {
+        if (gated) {
           await this.#within(
             "tool_call",
             runner.emitToolCall({ type: "tool_call", toolName: name, toolCallId: id, input }),
           );
-        } catch (error) {
-          // Told by the decision already.
-          if (error instanceof ReplayTimeoutError) throw error;
         }
+      } catch (error) {
+        // What a hook threw has been told by the decision.
+        if (error instanceof ReplayTimeoutError) throw error;
       }
       this.#opened(id, { toolName: name, input, blocked: this.#callBlocked, bytes: line.bytes / calls.length });
     }
@@ -638,7 +641,7 @@ class Replay {
         this.#waiting = undefined;
         settled(value);
       };
-      this.#waiting = { event, since: performance.now(), fail: reject };
+      this.#waiting = { event, fail: reject, ticks: 0 };
       emission.then(settle(resolve), settle(reject));
     });
   }

@@ -5,8 +5,9 @@
  */
 
 import type { ReadonlySessionManager } from "../api.ts";
-import type { CompactionEntry, SessionEntry, SessionHeader, SessionTreeNode } from "../entries.ts";
+import type { SessionEntry, SessionHeader, SessionTreeNode } from "../entries.ts";
 import type { AgentMessage } from "../messages.ts";
+import { buildSessionContext } from "../session/context.ts";
 
 /** How much of a recorded session is kept. */
 export interface ReplaySessionLimits {
@@ -76,21 +77,7 @@ export class ReplaySession implements ReadonlySessionManager {
 
   /** What the model would read now. */
   contextMessages(): AgentMessage[] {
-    const branch = this.getBranch();
-    const at = branch.findLastIndex((entry) => entry.type === "compaction");
-    const messages: AgentMessage[] = [];
-    let from = 0;
-    if (at !== -1) {
-      const { summary, tokensBefore, firstKeptEntryId, timestamp } = branch[at] as CompactionEntry;
-      messages.push({ role: "compactionSummary", summary, tokensBefore, timestamp: Date.parse(timestamp) });
-      const kept = branch.findIndex((entry) => entry.id === firstKeptEntryId);
-      from = kept === -1 || kept > at ? at + 1 : kept;
-    }
-    for (const entry of branch.slice(from)) {
-      const message = messageOf(entry);
-      if (message !== undefined) messages.push(message);
-    }
-    return messages;
+    return buildSessionContext(this.getBranch()).messages;
   }
 
   /** The folder it works in. */
@@ -186,21 +173,3 @@ export class ReplaySession implements ReadonlySessionManager {
 }
 
 const GONE = {} as Kept;
-
-function messageOf(entry: SessionEntry): AgentMessage | undefined {
-  const timestamp = Date.parse(entry.timestamp);
-  switch (entry.type) {
-    case "message":
-      return entry.message;
-    case "custom_message": {
-      const { customType, content, display } = entry;
-      return { role: "custom", customType, content, display, timestamp };
-    }
-    case "branch_summary":
-      return entry.summary
-        ? { role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp }
-        : undefined;
-    default:
-      return undefined;
-  }
-}
