@@ -100,7 +100,7 @@ export class ClaudeReader implements SessionReader {
       }));
     }
     said.push(...contentOf(Array.isArray(raw) ? raw.filter((part) => !results.includes(part)) : raw));
-    if (said.length > 0) {
+    if (said.some((part) => part.type !== "text" || part.text !== "")) {
       const prompt = record.isMeta !== true && record.isCompactSummary !== true && record.isSidechain !== true &&
         !said.every((part) => part.type === "text" && NOT_TYPED.test(part.text));
       const content = typeof raw === "string" ? raw : said;
@@ -190,7 +190,7 @@ function renamed(input: Record<string, unknown>, names: Readonly<Record<string, 
 }
 
 function contentOf(given: unknown): UserContent[] {
-  if (typeof given === "string") return given === "" ? [] : [{ type: "text", text: given }];
+  if (typeof given === "string") return [{ type: "text", text: given }];
   if (!Array.isArray(given)) return [];
   return given.flatMap((part): UserContent[] => {
     if (!isRecord(part)) return [];

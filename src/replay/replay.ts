@@ -283,9 +283,8 @@ class Replay {
       record = JSON.parse(line.text);
     } catch (error) {
       if (line.text.trim() === "") return undefined;
-      // The engine's own text quotes the line, which may hold a secret.
-      const ends = /end of JSON|Unterminated/.test(errorText(error));
-      this.#damage(ends ? `ends too early${line.open ? ", as does the file" : ""}` : "is not JSON");
+      const early = endsEarly(line.text, errorText(error));
+      this.#damage(early ? `ends too early${line.open ? ", as does the file" : ""}` : "is not JSON");
       return undefined;
     }
     if (!isRecord(record)) {
@@ -717,6 +716,12 @@ class Replay {
       chars: text.length,
     });
   }
+}
+
+/** Whether JSON is wrong only where it ends. The engine's own text is not passed on: it quotes the line, secrets and all. */
+function endsEarly(text: string, error: string): boolean {
+  const at = error.match(/at position (\d+)/)?.[1];
+  return at === undefined ? error.includes("end of JSON input") : Number(at) >= text.trimEnd().length;
 }
 
 /** A tool call in short: what a person would look for. */
