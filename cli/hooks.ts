@@ -8,7 +8,7 @@ import { isAbsolute, resolve, toFileUrl } from "@std/path";
 import type { HookLogger } from "../src/api.ts";
 import type { LoadedHook } from "../src/hook.ts";
 import { type HookPermissions, mergeGrants } from "../src/isolation/grants.ts";
-import { type HookSource, loadHooks, type LoadHooksResult } from "../src/loader.ts";
+import { type HookSource, loadHooks, type LoadHooksOptions, type LoadHooksResult } from "../src/loader.ts";
 import { resolveHookPath } from "../src/paths.ts";
 import { readUserSettings } from "../src/user_settings.ts";
 import { errorText } from "../src/values.ts";
@@ -29,8 +29,14 @@ const loaded: LoadedHook[] = [];
  * @param options The options.
  * @param cwd The folder that the session works in.
  * @param logger Where `pi.logger` writes.
+ * @param more What else the loader should know.
  */
-export async function loadHooksOf(options: HookOptions, cwd: string, logger: HookLogger): Promise<LoadHooksResult> {
+export async function loadHooksOf(
+  options: HookOptions,
+  cwd: string,
+  logger: HookLogger,
+  more: LoadHooksOptions = {},
+): Promise<LoadHooksResult> {
   const here = Deno.cwd();
   const given = new Map<string, string>();
   const paths = (options.hook ?? []).map((path) => {
@@ -41,7 +47,7 @@ export async function loadHooksOf(options: HookOptions, cwd: string, logger: Hoo
   });
   const run = grantsOf(options);
   const sources = run === undefined ? paths : await withGrants(paths, cwd, run);
-  const result = await loadHooks(sources, cwd, { logger });
+  const result = await loadHooks(sources, cwd, { ...more, logger });
   // People know a hook by what they typed.
   for (const item of [...result.hooks, ...result.errors, ...result.warnings]) {
     item.path = given.get(item.path) ?? item.path;

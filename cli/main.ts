@@ -18,6 +18,7 @@ import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
 import { addGrantFlags } from "./grants.ts";
 import { list } from "./list.ts";
 import { Output } from "./output.ts";
+import { replay } from "./replay.ts";
 import { run } from "./run.ts";
 
 /**
@@ -46,6 +47,7 @@ export async function main(args: string[]): Promise<number> {
   addGrantFlags(program)
     .command("run", run)
     .command("list", list)
+    .command("replay", replay)
     .command("completions", await completions(args));
   try {
     await program.parse(args);

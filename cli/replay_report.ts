@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { HookLoadError, HookLoadWarning } from "../mod.ts";
 import type { ReplayDecision, ReplayRecord, ReplaySummary } from "../src/replay/mod.ts";
 import { plainText, truncateToCells } from "../src/ui/text.ts";
-import { writeLine } from "./write_line.ts";
+import type { Output } from "./output.ts";
 
 /** Takes what a replay tells. */
 export interface ReplayReport {
@@ -15,32 +14,46 @@ export interface ReplayReport {
   record(record: ReplayRecord): void;
   /** A program that a hook wanted to run. */
   refused(hookPath: string, command: string, args: readonly string[]): void;
-  /** A hook that could not be loaded. */
-  loadError(error: HookLoadError): void;
-  /** Something odd about a hook. */
-  loadWarning(warning: HookLoadWarning): void;
+  /** A hook could not be loaded. */
+  loadError(path: string, error: string): void;
+  /** A hook is odd. */
+  loadWarning(path: string, warning: string): void;
+  /** Something failed where nobody waited for it. */
+  lostError(error: string, hookPath: string | undefined): void;
 }
 
 /** One JSON record a line. */
-export class JsonReport implements ReplayReport {
-  /** A decision, or the summary. */
+export class JsonReplayReport implements ReplayReport {
+  readonly #output: Output;
+
+  /** @param output Where to. */
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** As {@linkcode ReplayReport.record}. */
   record(record: ReplayRecord): void {
-    writeLine(Deno.stdout, JSON.stringify(record));
+    this.#output.record(record);
   }
 
-  /** A program that a hook wanted to run. */
+  /** As {@linkcode ReplayReport.refused}. */
   refused(hookPath: string, command: string, args: readonly string[]): void {
-    writeLine(Deno.stdout, JSON.stringify({ type: "exec_refused", hookPath, command, args }));
+    this.#output.record({ type: "exec_refused", hookPath, command, args });
   }
 
-  /** A hook that could not be loaded. */
-  loadError({ path, error }: HookLoadError): void {
-    writeLine(Deno.stdout, JSON.stringify({ type: "load_error", hookPath: path, error }));
+  /** As {@linkcode ReplayReport.loadError}. */
+  loadError(path: string, error: string): void {
+    this.#output.record({ type: "hook_load_error", path, error });
   }
 
-  /** Something odd about a hook. */
-  loadWarning({ path, warning }: HookLoadWarning): void {
-    writeLine(Deno.stdout, JSON.stringify({ type: "load_warning", hookPath: path, warning }));
+  /** As {@linkcode ReplayReport.loadWarning}. */
+  loadWarning(path: string, warning: string): void {
+    this.#output.record({ type: "hook_load_warning", path, warning });
+  }
+
+  /** As {@linkcode ReplayReport.lostError}. */
+  lostError(error: string, hookPath: string | undefined): void {
+    this.#output.record({ type: "hook_error", hookPath: hookPath ?? null, event: null, error });
   }
 }
 
@@ -66,24 +79,23 @@ const MAX_GROUPS = 50;
 const MAX_NAMED_LINES = 10;
 const EXAMPLE_CELLS = 110;
 const LINE_CELLS = 400;
-const DIM = "2";
-const BOLD = "1";
-const RED = "31";
 
 /** A summary for people. */
-export class TextReport implements ReplayReport {
+export class TextReplayReport implements ReplayReport {
+  readonly #output: Output;
   readonly #name: string;
   readonly #examples: number;
   readonly #groups = new Map<string, Map<string, Group>>();
-  readonly #colour = Deno.stdout.isTerminal() && !Deno.noColor;
 
   /**
    * Begins without decisions.
    *
-   * @param name What was replayed.
+   * @param output Where to.
+   * @param name What is replayed.
    * @param examples How many places to show for each reason.
    */
-  constructor(name: string, examples: number) {
+  constructor(output: Output, name: string, examples: number) {
+    this.#output = output;
     this.#name = name;
     this.#examples = examples;
   }
@@ -107,7 +119,13 @@ export class TextReport implements ReplayReport {
       case "entry":
         return this.#add(record, record.customType, "");
       case "context":
-        return this.#add(record, "", `${record.before} messages became ${record.after}`);
+        return this.#add(
+          record,
+          "",
+          record.before === record.after
+            ? `${count(record.before, "message")}, not all as they were`
+            : `${count(record.before, "message")} became ${record.after}`,
+        );
       case "failure":
         return this.#add(record, `${record.event}: ${record.error}`, "");
       case "summary":
@@ -115,19 +133,28 @@ export class TextReport implements ReplayReport {
     }
   }
 
-  /** A program that a hook wanted to run. */
+  /** As {@linkcode ReplayReport.refused}. */
   refused(hookPath: string, command: string, args: readonly string[]): void {
     this.#add({ type: "exec", hookPath }, [command, ...args].join(" "), "");
   }
 
-  /** A hook that could not be loaded. */
-  loadError({ path, error }: HookLoadError): void {
-    writeLine(Deno.stderr, `error: ${plainText(path)}: ${plainText(error)}`);
+  /** As {@linkcode ReplayReport.loadError}. */
+  loadError(path: string, error: string): void {
+    this.#note("error", `${path}: ${error}`);
   }
 
-  /** Something odd about a hook. */
-  loadWarning({ path, warning }: HookLoadWarning): void {
-    writeLine(Deno.stderr, `warning: ${plainText(path)}: ${plainText(warning)}`);
+  /** As {@linkcode ReplayReport.loadWarning}. */
+  loadWarning(path: string, warning: string): void {
+    this.#note("warning", `${path}: ${warning}`);
+  }
+
+  /** As {@linkcode ReplayReport.lostError}. */
+  lostError(error: string, hookPath: string | undefined): void {
+    this.#note("error", `${hookPath ?? "A hook"} failed where nobody waited for it: ${error}`);
+  }
+
+  #note(level: "error" | "warning", text: string): void {
+    this.#output.note(`${this.#output.noteTheme.fg(level, `${level}:`)} ${plainText(text)}`);
   }
 
   #add(of: { type: string; hookPath: string; line?: number }, reason: string, example: string): void {
@@ -169,34 +196,44 @@ export class TextReport implements ReplayReport {
 
   #printGroups(title: string, groups: readonly Group[]): void {
     if (groups.length === 0) return;
-    this.#line("");
-    this.#line(title, BOLD);
+    this.#title(title);
     for (const group of groups.toSorted((a, b) => b.count - a.count)) {
       const reason = group.reason === "" ? "" : `: ${oneLine(group.reason)}`;
       this.#line(`  ${String(group.count).padStart(5)}  ${oneLine(group.hookPath)}${reason}`);
-      for (const example of group.examples) this.#line(`         ${oneLine(example)}`, DIM);
+      for (const example of group.examples) this.#example(example);
       const more = group.count - group.examples.length;
-      if (more > 0 && group.examples.length > 0) this.#line(`         … ${more} more`, DIM);
+      if (more > 0 && group.examples.length > 0) this.#example(`… ${more} more`);
     }
   }
 
   #printDamage({ damaged, damagedLines }: ReplaySummary): void {
     if (damaged === 0) return;
-    this.#line("");
-    this.#line("Damaged lines", BOLD);
+    this.#title("Damaged lines");
     for (const { line, cause } of damagedLines.slice(0, MAX_NAMED_LINES)) this.#line(`  line ${line} ${cause}`);
     const more = damaged - Math.min(damagedLines.length, MAX_NAMED_LINES);
     if (more > 0) this.#line(`  … ${more} more`);
   }
 
   #row(name: string, value: number, note: string, alarm = false): void {
-    this.#line(`  ${name.padEnd(14)}${String(value).padStart(7)}${note === "" ? "" : `   ${note}`}`, alarm ? RED : "");
+    this.#line(
+      `  ${name.padEnd(14)}${String(value).padStart(7)}${note === "" ? "" : `   ${note}`}`,
+      alarm ? "error" : undefined,
+    );
+  }
+
+  #title(text: string): void {
+    this.#output.line();
+    this.#output.line(this.#output.theme.bold(text));
+  }
+
+  #example(text: string): void {
+    this.#output.line(this.#output.theme.fg("muted", `         ${truncateToCells(oneLine(text), EXAMPLE_CELLS)}`));
   }
 
   /** Prints a line; recorded text cannot move the cursor or colour what follows. */
-  #line(text: string, style = ""): void {
-    const line = truncateToCells(oneLine(text), style === DIM ? EXAMPLE_CELLS : LINE_CELLS);
-    writeLine(Deno.stdout, this.#colour && style !== "" ? `\x1b[${style}m${line}\x1b[0m` : line);
+  #line(text: string, colour?: string): void {
+    const line = truncateToCells(oneLine(text), LINE_CELLS);
+    this.#output.line(colour === undefined ? line : this.#output.theme.fg(colour, line));
   }
 }
 

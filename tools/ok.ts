@@ -4,7 +4,7 @@
  * @module
  */
 
-const EXPORTS = ["mod.ts", "src/session/mod.ts", "src/testing/mod.ts", "cli/main.ts"];
+const EXPORTS = ["mod.ts", "src/session/mod.ts", "src/replay/mod.ts", "src/testing/mod.ts", "cli/main.ts"];
 const COVERAGE = "coverage";
 
 const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [

@@ -18,7 +18,7 @@ import {
   type UserMessage,
 } from "../messages.ts";
 import { type HookDecision, HookRunner } from "../runner.ts";
-import { errorText, frozenCopy, isRecord } from "../values.ts";
+import { errorText, frozenCopy, isRecord, sameData } from "../values.ts";
 import { contentChange } from "./change.ts";
 import { readerFor, type RecordedLine, type RecordedStep, type SessionReader } from "./format.ts";
 import { type Line, readLines } from "./lines.ts";
@@ -694,6 +694,8 @@ class Replay {
         return;
       case "context": {
         const after = outcome as AgentMessage[];
+        // A hook may return a copy in which nothing is changed.
+        if (sameData(this.#before, after)) return;
         this.#records.push({ type: "context", ...place, before: this.#before.length, after: after.length });
         this.#before = after;
         return;
