@@ -29,8 +29,9 @@ const lenient = new TextDecoder("utf-8");
  *
  * @param chunks The bytes.
  * @param limit The longest line that is read, in bytes.
+ * @returns The lines that end in each chunk: to be taken before the next chunk is asked for.
  */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Line> {
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Iterable<Line>> {
   let number = 0;
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -49,7 +50,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: numbe
     bytes = 0;
     return made;
   };
-  for await (const chunk of chunks) {
+  const cut = function* (chunk: Uint8Array): Generator<Line> {
     let from = 0;
     for (let to = chunk.indexOf(NEWLINE); to !== -1; to = chunk.indexOf(NEWLINE, from)) {
       keep(chunk.subarray(from, to));
@@ -58,8 +59,9 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: numbe
     }
     // Copied, since whoever gave the chunk may fill it anew.
     if (from < chunk.length) keep(chunk.slice(from));
-  }
-  if (bytes > 0) yield line(true);
+  };
+  for await (const chunk of chunks) yield cut(chunk);
+  if (bytes > 0) yield [line(true)];
 }
 
 /** The bytes of a file, block by block; each is valid until the next is asked for. */

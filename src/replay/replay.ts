@@ -129,13 +129,14 @@ export async function* replaySession(
   const opened = await openSource(source);
   const replay = new Replay(opened, hooks, options);
   try {
-    for await (const line of readLines(opened.chunks, options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES)) {
-      const { steps } = replay.read(line);
-      for (const step of steps) {
-        const playing = replay.play(step, line);
-        if (playing !== undefined) await playing;
+    for await (const lines of readLines(opened.chunks, options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES)) {
+      for (const line of lines) {
+        for (const step of replay.read(line).steps) {
+          const playing = replay.play(step, line);
+          if (playing !== undefined) await playing;
+        }
+        if (replay.hasDecisions) yield* replay.drain();
       }
-      yield* replay.drain();
     }
     await replay.end();
     yield* replay.drain();
@@ -378,7 +379,7 @@ class Replay {
   }
 
   async #playPrompt(runner: HookRunner, entry: SessionEntry, message: UserMessage, line: Line): Promise<void> {
-    await this.#moveTo(entry);
+    if (this.#movesTo(entry)) await this.#move(entry);
     await this.#endRun();
     this.#summary.prompts++;
     if (runner.hasHandlers("before_agent_start")) {
@@ -419,17 +420,18 @@ class Replay {
       content.push(...message.content);
       this.#turn.message = { ...this.#turn.message, ...message, content };
     } else {
-      await this.#moveTo(entry);
-      await this.#endTurn();
+      if (this.#movesTo(entry)) await this.#move(entry);
+      if (this.#turn !== undefined) await this.#endTurn();
       if (!this.#running) await this.#beginRun();
       if (message.model !== undefined) this.#model = { id: message.model, provider: message.provider ?? "" };
+      const turnIndex = this.#turns++;
       this.#turn = {
-        index: this.#turns++,
+        index: turnIndex,
         key: turn,
-        message: { ...message, content: [...message.content] },
+        message: turn === undefined ? message : { ...message, content: [...message.content] },
         results: [],
       };
-      await this.#observe({ type: "turn_start", turnIndex: this.#turn.index, timestamp: message.timestamp });
+      await this.#observe({ type: "turn_start", turnIndex, timestamp: message.timestamp });
       if (runner.hasHandlers("context")) {
         this.#before = this.#session.contextMessages();
         await this.#within("context", runner.emitContext(this.#before));
@@ -517,7 +519,7 @@ class Replay {
       if (this.#changed) this.#summary.redacted++;
     }
     if (step.side) return;
-    await this.#moveTo(step.entry);
+    if (this.#movesTo(step.entry)) await this.#move(step.entry);
     // As a session would have it, so that hooks further on do not see what was redacted.
     const kept: ToolResultMessage = { ...message, toolName, ...changed as Partial<ToolResultMessage> };
     this.#session.append({ ...step.entry, message: kept } as SessionEntry, line.bytes);
@@ -540,29 +542,33 @@ class Replay {
         type: "session_compact",
         compactionEntry: entry,
         fromExtension: entry.fromExtension === true,
-      });
+      }) as Promise<void> | undefined;
     }
     if (entry.type === "branch_summary" && runner.hasHandlers("session_tree")) {
       const oldLeafId = this.#session.getLeafId();
       this.#session.append(entry, line.bytes);
-      return this.#endRun().then(() =>
-        this.#observe({
+      return this.#endRun().then(async () => {
+        await this.#observe({
           type: "session_tree",
           newLeafId: entry.id,
           oldLeafId,
           summaryEntry: entry,
           fromExtension: entry.fromExtension === true,
-        })
-      );
+        });
+      });
     }
     return this.#keep(step, line);
   }
 
-  /** Tells of a move in the tree, which the file shows by an entry whose parent is not the entry before it. */
-  async #moveTo({ parentId }: SessionEntry): Promise<void> {
+  /** Whether the session moved in its tree: then an entry's parent is not the entry before it. */
+  #movesTo({ parentId }: SessionEntry): boolean {
+    const leafId = this.#session.getLeafId();
+    if (leafId === null || parentId === leafId) return false;
+    return parentId === null || this.#session.getEntry(parentId) !== undefined;
+  }
+
+  async #move({ parentId }: SessionEntry): Promise<void> {
     const oldLeafId = this.#session.getLeafId();
-    if (oldLeafId === null || parentId === oldLeafId) return;
-    if (parentId !== null && this.#session.getEntry(parentId) === undefined) return;
     await this.#endRun();
     await this.#observe({ type: "session_tree", newLeafId: parentId, oldLeafId });
   }
@@ -613,9 +619,14 @@ class Replay {
     clearInterval(this.#watch);
   }
 
-  /** Takes out the decisions that have fallen. */
-  *drain(): Generator<ReplayDecision> {
-    if (this.#records.length > 0) yield* this.#records.splice(0);
+  /** Whether decisions have fallen. */
+  get hasDecisions(): boolean {
+    return this.#records.length > 0;
+  }
+
+  /** Takes them out. */
+  drain(): ReplayDecision[] {
+    return this.#records.splice(0);
   }
 
   /** What it all came to. */
@@ -629,8 +640,11 @@ class Replay {
     };
   }
 
-  async #observe(event: Exclude<HookEvent, { type: "tool_call" | "context" | "before_agent_start" }>): Promise<void> {
-    if (this.#runner!.hasHandlers(event.type)) await this.#within(event.type, this.#runner!.emit(event));
+  #observe(
+    event: Exclude<HookEvent, { type: "tool_call" | "context" | "before_agent_start" }>,
+  ): Promise<unknown> | undefined {
+    if (!this.#runner!.hasHandlers(event.type)) return undefined;
+    return this.#within(event.type, this.#runner!.emit(event));
   }
 
   /** Waits for an emission, but not for ever. */

@@ -272,6 +272,8 @@ Deno.test("replaySession() tells of messages, entries and changed contexts", asy
       pi.appendEntry("state", { secret: "hunter2" });
     });
     pi.on("context", ({ messages }) => ({ messages: messages.slice(1) }));
+    // A copy in which nothing is changed is no decision.
+    pi.on("context", ({ messages }) => ({ messages: [...messages] }));
   }, { path: "h" });
   const lines = recordPi([{ prompt: "hi", turns: [{ text: "yo", calls: [] }] }], 3);
   const { decisions, summary } = await replay(lines, [hook]);
