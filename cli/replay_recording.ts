@@ -4,9 +4,8 @@
  * @module
  */
 
-import { execCommand } from "../src/exec.ts";
 import { silentLogger } from "../src/hook.ts";
-import { refuseExec, replaySession, ReplaySourceError, type ReplaySummary } from "../src/replay/mod.ts";
+import { recordedFolder, refuseExec, replaySession, ReplaySourceError, type ReplaySummary } from "../src/replay/mod.ts";
 import { keepColours } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
 import { type HookOptions, loadHooksOf, onLostError } from "./hooks.ts";
@@ -20,8 +19,6 @@ export interface ReplayRecordingOptions extends HookOptions {
   cwd?: string | undefined;
   /** How many places to show for each reason. */
   examples: number;
-  /** Let `pi.exec` run programs. */
-  allowExec?: boolean | undefined;
   /** Exit with 1 when a call would have been blocked. */
   failOnBlock?: boolean | undefined;
   /** Print one JSON record a line. */
@@ -41,29 +38,36 @@ export async function replayRecording(options: ReplayRecordingOptions, path: str
   const progress = new ProgressBar(options.json === true);
   output.capture(keepColours);
   onLostError((error, hookPath) => report.lostError(error, hookPath));
+  const cwd = options.cwd ?? await recordedFolder(path).catch((error) => Promise.reject(asUsage(error))) ?? here;
+  // What the person's settings grant is meant for sessions; a replay of an old one should not change the project of today.
+  const exec = options.allowExec === undefined ? { exec: refuseExec((...what) => report.refused(...what)) } : {};
   const { hooks, errors, warnings } = await loadHooksOf(options, here, silentLogger, {
-    exec: options.allowExec
-      ? () => (command, args, exec) => execCommand(command, args, exec?.cwd ?? options.cwd ?? here, exec)
-      : refuseExec((...what) => report.refused(...what)),
+    ...exec,
+    isolation: { contextCwd: cwd },
   });
-  for (const warning of warnings) report.loadWarning(warning.path, warning.warning);
-  for (const error of errors) report.loadError(error.path, error.error);
+  for (const { path, warning } of warnings) report.loadWarning(path, warning);
+  for (const { path, error } of errors) report.loadError(path, error);
   if (hooks.length === 0) throw new ExitError(EXIT_FAILED);
 
   let summary: ReplaySummary | undefined;
   try {
-    const cwd = options.cwd === undefined ? {} : { cwd: options.cwd };
-    for await (const record of replaySession(path, hooks, { ...cwd, onProgress: progress.show })) {
+    for await (const record of replaySession(path, hooks, { cwd, onProgress: progress.show })) {
       progress.clear();
       report.record(record);
       if (output.closed.aborted) throw new ExitError(EXIT_PIPE);
       if (record.type === "summary") summary = record;
     }
   } catch (error) {
-    throw error instanceof ReplaySourceError ? new UsageError(error.message) : error;
+    throw asUsage(error);
   } finally {
     progress.clear();
+    await Promise.all(hooks.map((hook) => hook.dispose?.()));
   }
   const blocked = options.failOnBlock === true && (summary?.blocked ?? 0) > 0;
   if (errors.length > 0 || (summary?.broken ?? 0) > 0 || blocked) throw new ExitError(EXIT_FAILED);
+}
+
+/** What cannot be replayed was named wrongly. */
+function asUsage(error: unknown): unknown {
+  return error instanceof ReplaySourceError ? new UsageError(error.message) : error;
 }

@@ -19,6 +19,8 @@ export interface ChildOptions {
   grants: EffectiveGrants;
   /** What its entry is told. */
   config: ChildConfig;
+  /** The folder that it runs in. */
+  folder: string;
   /** Most MiB of its heap. */
   heapLimit: number;
   /** Most bytes of one frame. */
@@ -82,7 +84,7 @@ export class Child {
         boot.entry,
         JSON.stringify(config),
       ],
-      config.cwd,
+      options.folder,
       { ...environmentFor(grants), DENO_DIR: cache },
     );
     const { pid, stdout, stderr } = this.#process;

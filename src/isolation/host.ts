@@ -5,7 +5,7 @@
  */
 
 import { toFileUrl } from "@std/path";
-import type { HookContext, HookLogger, HookMessageRenderer, RegisteredCommand } from "../api.ts";
+import type { HookAPI, HookContext, HookLogger, HookMessageRenderer, RegisteredCommand } from "../api.ts";
 import {
   type AnyHookHandler,
   type AppendEntryHandler,
@@ -42,6 +42,8 @@ export interface IsolatedHookOptions {
   resolvedPath: string;
   /** Where the session works. */
   cwd: string;
+  /** What `ctx.cwd` names, where it is another folder. */
+  contextCwd?: string;
   /** The grants, as they were given. */
   permissions: HookPermissions;
   /** The grants, as they are enforced. */
@@ -58,6 +60,8 @@ export interface IsolatedHookOptions {
   warn: (warning: string) => void;
   /** Whether the hook's code is still what it was. */
   unchanged: () => Promise<boolean>;
+  /** What `pi.exec` does, instead of running what was granted. */
+  exec?: HookAPI["exec"];
 }
 
 /** How long a handler that is over its budget may take to give up, in ms. */
@@ -129,7 +133,7 @@ export class IsolatedHook implements LoadedHook {
     this.#desk = new Desk(options.cwd, options.grants, {
       tell: (fields) => this.#child?.send(frame(fields)),
       ask: (fields) => this.#callForPerson(fields),
-    });
+    }, options.exec);
   }
 
   /**
@@ -197,13 +201,20 @@ export class IsolatedHook implements LoadedHook {
   }
 
   async #start(): Promise<Child> {
-    const { grants, limits, cwd, path, resolvedPath, timeout } = this.#options;
+    const { grants, limits, cwd, contextCwd, path, resolvedPath, timeout } = this.#options;
     this.#registered = new Map();
     this.#registrations = 0;
     const loaded = this.#loaded = Promise.withResolvers<void>();
     const child = await Child.start({
       grants,
-      config: { url: toFileUrl(resolvedPath).href, path, resolvedPath, cwd, run: grants.allow.run !== undefined },
+      config: {
+        url: toFileUrl(resolvedPath).href,
+        path,
+        resolvedPath,
+        cwd: contextCwd ?? cwd,
+        run: grants.allow.run !== undefined,
+      },
+      folder: cwd,
       heapLimit: limits.heapLimit,
       frameLimit: () => limits.frameLimit + this.#sizeOutstanding(),
       onFrame: (line) => this.#take(line),

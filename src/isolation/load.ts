@@ -5,7 +5,7 @@
  */
 
 import { basename, dirname, extname, join, resolve, SEPARATOR } from "@std/path";
-import type { HookLogger } from "../api.ts";
+import type { HookAPI, HookLogger } from "../api.ts";
 import type { LoadedHook } from "../hook.ts";
 import { plainText } from "../ui/text.ts";
 import { userFilesClosedToHooks } from "../user_settings.ts";
@@ -27,6 +27,8 @@ export interface IsolationOptions extends Partial<IsolationLimits> {
   print?: (hookPath: string, line: string) => void;
   /** Files and folders that no grant opens for reading or writing, beside the person's own settings and approvals. */
   closed?: readonly string[];
+  /** What `ctx.cwd` names, when that is not where the session works, as in a replay; grants never follow it. */
+  contextCwd?: string;
 }
 
 /** What {@linkcode loadIsolatedHook} needs. */
@@ -45,6 +47,8 @@ export interface LoadIsolatedOptions extends IsolationOptions {
   logger: HookLogger;
   /** Gets what the author should know. */
   warn: (warning: string) => void;
+  /** What `pi.exec` does, instead of running what was granted. */
+  exec?: HookAPI["exec"];
 }
 
 const DEFAULT_LIMITS: IsolationLimits = {
@@ -67,7 +71,7 @@ const LINE_LENGTH = 2_000;
  * @throws {Error} When this program may not start processes, or the hook cannot be loaded.
  */
 export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<LoadedHook> {
-  const { path, resolvedPath, cwd, timeout, logger, warn, print, closed, ...limits } = options;
+  const { path, resolvedPath, cwd, timeout, logger, warn, exec, print, closed, contextCwd, ...limits } = options;
   const permissions = parseGrants(options.permissions);
   if (Deno.build.standalone) {
     throw new Error(
@@ -97,6 +101,8 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
       timeout,
       logger,
       warn,
+      ...(exec === undefined ? {} : { exec }),
+      ...(contextCwd === undefined ? {} : { contextCwd }),
       print: printer(path, print ?? printToStderr),
       unchanged: await watchOver(hookFiles),
     });

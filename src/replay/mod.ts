@@ -6,5 +6,12 @@
 
 export type { RecordedFormat } from "./format.ts";
 export * from "./records.ts";
-export { refuseExec, type ReplayOptions, type ReplayProgress, replaySession, ReplayTimeoutError } from "./replay.ts";
+export {
+  recordedFolder,
+  refuseExec,
+  type ReplayOptions,
+  type ReplayProgress,
+  replaySession,
+  ReplayTimeoutError,
+} from "./replay.ts";
 export { ReplaySourceError } from "./source.ts";

@@ -148,6 +148,47 @@ export async function* replaySession(
 }
 
 /**
+ * Finds the folder that a session was recorded in, for hooks that have to know it before the replay begins, as isolated ones do.
+ *
+ * @param path The file.
+ * @returns The folder; `undefined` when the session does not tell it, and for a pipe, which can be read only once.
+ * @throws {ReplaySourceError} When the file cannot be read or is no recorded session.
+ *
+ * @example
+ * ```ts
+ * import { loadHooks } from "@xcsh/hooks";
+ * import { recordedFolder, refuseExec, replaySession } from "@xcsh/hooks/replay";
+ *
+ * async function replayIsolated(session: string, hook: string): Promise<void> {
+ *   const contextCwd = await recordedFolder(session) ?? Deno.cwd();
+ *   const options = { permissions: {}, isolation: { contextCwd }, exec: refuseExec() };
+ *   const { hooks } = await loadHooks([hook], Deno.cwd(), options);
+ *   for await (const record of replaySession(session, hooks)) console.log(record);
+ *   for (const { dispose } of hooks) await dispose?.();
+ * }
+ * ```
+ */
+export async function recordedFolder(path: string): Promise<string | undefined> {
+  const info = await Deno.stat(path).catch(() => undefined);
+  if (info !== undefined && !info.isFile && !info.isDirectory) return undefined;
+  const opened = await openSource(path);
+  const replay = new Replay(opened, [], {});
+  try {
+    for await (const lines of readLines(opened.chunks, DEFAULT_MAX_LINE_BYTES)) {
+      for (const line of lines) {
+        const { steps } = replay.read(line);
+        if (steps.length > 0 || replay.folder !== undefined) return replay.folder;
+      }
+    }
+    await replay.end();
+    return replay.folder;
+  } finally {
+    replay.stop();
+    opened.close();
+  }
+}
+
+/**
  * Keeps `pi.exec` from running anything: each call rejects, with a text that names the program. For the option `exec` of
  * `loadHooks`.
  *
@@ -250,6 +291,11 @@ class Replay {
       damaged: 0,
       damagedLines: [],
     };
+  }
+
+  /** The folder that was recorded, as far as it is known. */
+  get folder(): string | undefined {
+    return this.#header.cwd;
   }
 
   /** Reads a line into steps. */

@@ -127,30 +127,40 @@ Deno.test("replay names damaged lines", async () => {
   );
 });
 
-Deno.test("replay runs programs of hooks only with --allow-exec, and gives hooks the folder of --cwd", async () => {
+Deno.test("replay runs programs of hooks only with --allow-exec, whatever the settings grant", async () => {
   await using files = folder();
   files.write(
     "exec.ts",
     `export default (pi) => pi.on("session_start", async (_event, ctx) => {
-      const { stdout } = await pi.exec("pwd", []);
+      const { stdout } = await pi.exec("echo", ["hi"]);
       pi.appendEntry(stdout.trim() + " " + ctx.cwd);
     });`,
   );
   const replay = async (...args: string[]) => {
-    const { code, stdout } = await run(["replay", "session.jsonl", "--hook", "exec.ts", "--json", ...args], {
+    const { code, stdout, stderr } = await run(["replay", "session.jsonl", "--hook", "exec.ts", "--json", ...args], {
       cwd: files.path,
     });
-    assertEquals(code, 0);
+    assertEquals([code, stderr], [0, ""]);
     return records(stdout);
   };
-  assertEquals((await replay()).map(({ type, error, command }) => error ?? command ?? type), [
-    "pwd",
-    "A replay runs no programs, so it did not run pwd",
-    "summary",
-  ]);
-  const here = await Deno.realPath(files.path);
-  assertEquals((await replay("--allow-exec"))[0]?.customType, `${here} /home/ada/project`);
-  assertEquals((await replay("--allow-exec", "--cwd", "/"))[0]?.customType, "/ /");
+  for (const args of [[], ["--in-process"]]) {
+    assertEquals((await replay(...args)).map(({ type, error, command }) => error ?? command ?? type), [
+      "echo",
+      "A replay runs no programs, so it did not run echo",
+      "summary",
+    ]);
+  }
+  assertEquals((await replay("--allow-exec=echo hi"))[0]?.customType, "hi /home/ada/project");
+  assertEquals((await replay("--allow-exec=echo hi", "--cwd", "/"))[0]?.customType, "hi /");
+});
+
+Deno.test("replay shows the same whether hooks are isolated or not", async () => {
+  await using files = folder();
+  const args = ["replay", "session.jsonl", "--hook", "gate.ts", "--hook", "redact.ts", "--hook", "broken.ts", "--json"];
+  const isolated = await run(args, { cwd: files.path });
+  const inProcess = await run([...args, "--in-process"], { cwd: files.path });
+  assertEquals(isolated, inProcess);
+  assertEquals(records(isolated.stdout).map(({ type }) => type), ["block", "broken", "redact", "summary"]);
 });
 
 Deno.test("replay ends quietly when nobody reads its output any more", async () => {
