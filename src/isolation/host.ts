@@ -133,7 +133,7 @@ export class IsolatedHook implements LoadedHook {
     this.#desk = new Desk(options.cwd, options.grants, {
       tell: (fields) => this.#child?.send(frame(fields)),
       ask: (fields) => this.#callForPerson(fields),
-    }, options.exec);
+    });
   }
 
   /**
@@ -424,6 +424,13 @@ export class IsolatedHook implements LoadedHook {
     child.answer(answer);
   }
 
+  async #answer(method: string, args: readonly unknown[], id: number, signal: AbortSignal): Promise<unknown> {
+    const { exec } = this.#options;
+    if (method !== "exec" || exec === undefined) return await this.#desk.ask(method, args, id, signal);
+    const [command, given] = args;
+    return await exec(errorText(command), Array.isArray(given) ? given.map(errorText) : []);
+  }
+
   async #takeAsk(given: Record<string, unknown>): Promise<void> {
     const child = this.#child;
     const id = given.id;
@@ -445,7 +452,7 @@ export class IsolatedHook implements LoadedHook {
       reply = frame(
         { t: "reply", id },
         "v",
-        await this.#desk.ask(methodOf(given), argsOf(given), id, controller.signal),
+        await this.#answer(methodOf(given), argsOf(given), id, controller.signal),
       );
     } catch (error) {
       if (error instanceof ProtocolError) return child.kill(error.message);
