@@ -182,6 +182,8 @@ export interface ReadonlySessionManager {
   getHeader(): SessionHeader | null;
   /** All entries in the order in which they were appended. */
   getEntries(): SessionEntry[];
+  /** As `getEntries().slice(index)`, without a copy of what comes before; where it is absent, that is what it means. */
+  getEntriesFrom?(index: number): SessionEntry[];
   /** One entry. */
   getEntry(id: string): SessionEntry | undefined;
   /** The path from the root to an entry, or to the leaf. */

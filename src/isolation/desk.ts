@@ -16,7 +16,6 @@ import type {
   WritableSessionManager,
 } from "../api.ts";
 import type { AppendEntryHandler, SendMessageHandler } from "../hook.ts";
-import type { SessionEntry } from "../entries.ts";
 import { isRecord, kindOf } from "../values.ts";
 import { runGranted } from "./exec_gate.ts";
 import type { EffectiveGrants } from "./grants.ts";
@@ -365,12 +364,15 @@ export function linesOf(value: unknown): string[] | undefined {
 
 /** What is new in a session since the child asked last. */
 export function newsOf(session: ReadonlySessionManager, [have, last, known]: readonly unknown[]): SessionNews {
-  const all = session.getEntries();
+  const from = (index: number) => session.getEntriesFrom?.(index) ?? session.getEntries().slice(index);
   const id = session.getSessionId();
-  const keep =
-    known === id && typeof have === "number" && have <= all.length && (have === 0 || all[have - 1]?.id === last)
-      ? have
-      : 0;
+  let keep = known === id && typeof have === "number" && Number.isSafeInteger(have) && have > 0 ? have : 0;
+  let entries = from(Math.max(0, keep - 1));
+  if (keep > 0) {
+    // Is the child's last entry still the one in its place? Then all before it are.
+    if (entries[0]?.id === last) entries = entries.slice(1);
+    else [keep, entries] = [0, from(0)];
+  }
   return {
     cwd: session.getCwd(),
     dir: session.getSessionDir(),
@@ -380,8 +382,8 @@ export function newsOf(session: ReadonlySessionManager, [have, last, known]: rea
     header: session.getHeader(),
     leafId: session.getLeafId(),
     keep,
-    entries: all.slice(keep, keep + PAGE) as SessionEntry[],
-    more: all.length > keep + PAGE,
+    entries: entries.slice(0, PAGE),
+    more: entries.length > PAGE,
   };
 }
 

@@ -111,6 +111,10 @@ export class IsolatedHook implements LoadedHook {
   readonly #bucket = new Bucket(2_000, 500);
   readonly #bytes = new Bucket(128 * 1024 * 1024, 16 * 1024 * 1024);
   #child: Child | undefined;
+  /** Children whose death has been dealt with; the process itself may take a moment longer. */
+  readonly #buried = new WeakSet<Child>();
+  /** Children that are not gone yet. */
+  readonly #ending = new Set<Promise<string>>();
   #starting: Promise<Child> | undefined;
   /** Numbers of the handlers that the running child has registered, by event. */
   #registered = new Map<string, number[]>();
@@ -170,6 +174,7 @@ export class IsolatedHook implements LoadedHook {
     this.#disposed = true;
     const child = this.#child ?? await this.#starting?.catch(() => undefined);
     await child?.close(GRACE);
+    await Promise.all(this.#ending);
   }
 
   // ——— Life and death ———
@@ -221,7 +226,11 @@ export class IsolatedHook implements LoadedHook {
       onOutput: this.#options.print,
     });
     this.#child = child;
-    void child.ended.then((reason) => this.#died(child, reason));
+    this.#ending.add(child.ended);
+    void child.ended.then((reason) => {
+      this.#ending.delete(child.ended);
+      this.#died(child, reason);
+    });
     const timer = setTimeout(() => child.kill(`${resolvedPath} did not finish loading within ${timeout} ms`), timeout);
     try {
       await loaded.promise;
@@ -237,6 +246,8 @@ export class IsolatedHook implements LoadedHook {
   }
 
   #died(child: Child, reason: string): void {
+    if (this.#buried.has(child)) return;
+    this.#buried.add(child);
     if (this.#child === child) this.#child = undefined;
     if (!this.#disposed) {
       this.#deaths.push(Date.now());
@@ -332,10 +343,13 @@ export class IsolatedHook implements LoadedHook {
     call.runningSince = performance.now();
     call.timer = setTimeout(() => {
       child?.send(frame({ t: "abort", id }));
-      call.timer = setTimeout(
-        () => child?.kill(`it did not answer within its time limit of ${this.#options.limits.budget} ms`),
-        GRACE,
-      );
+      call.timer = setTimeout(() => {
+        if (child === undefined) return;
+        const reason = `it did not answer within its time limit of ${this.#options.limits.budget} ms`;
+        child.kill(reason);
+        // Whoever asked need not wait until it is gone.
+        this.#died(child, reason);
+      }, GRACE);
     }, Math.max(0, call.left));
   }
 

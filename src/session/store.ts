@@ -250,6 +250,11 @@ export class SessionManager implements WritableSessionManager {
     return this.#entries.slice();
   }
 
+  /** As `getEntries().slice(index)`, without a copy of what comes before. */
+  getEntriesFrom(index: number): SessionEntry[] {
+    return this.#entries.slice(index);
+  }
+
   /** One entry. */
   getEntry(id: string): SessionEntry | undefined {
     return this.#byId.get(id);

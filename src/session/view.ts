@@ -51,6 +51,12 @@ export class SessionView implements ReadonlySessionManager {
     return this.#current().getEntries();
   }
 
+  /** As `getEntries().slice(index)`, without a copy of what comes before. */
+  getEntriesFrom(index: number): SessionEntry[] {
+    const session = this.#current();
+    return session.getEntriesFrom?.(index) ?? session.getEntries().slice(index);
+  }
+
   /** One entry. */
   getEntry(id: string): SessionEntry | undefined {
     return this.#current().getEntry(id);
