@@ -14,7 +14,7 @@ const SCRIPT: Script = [{
 }];
 
 const GATE = `export default (pi) => pi.on("tool_call", (event) => {
-  if (event.input.command.startsWith("rm")) return { block: true, reason: "no \\x1b]0;x\\x07rm" };
+  if (event.input.command?.startsWith("rm")) return { block: true, reason: "no \\x1b]0;x\\x07rm" };
 });`;
 const REDACT = `export default (pi) => pi.on("tool_result", (event) => {
   for (const part of event.content) part.text = part.text.replace("hunter2", "***");
