@@ -54,6 +54,23 @@ export async function measureReplay(lengths: readonly number[]): Promise<ReplayM
   }
 }
 
+/** The row of the table in `main.ts`. */
+export const replayRows: readonly {
+  readonly name: string;
+  readonly unit: "calls/s";
+  readonly target: { readonly atLeast: number };
+  run(): Promise<{ value: number; detail: string }>;
+}[] = [{
+  name: "replay of 100 000 tool calls with three hooks",
+  unit: "calls/s",
+  target: { atLeast: 20_000 },
+  async run() {
+    const measured = await measureReplay([1_000, 10_000, 100_000]);
+    const memory = measured.map(({ calls, peakMegabytes }) => `${peakMegabytes.toFixed(0)} MB at ${calls} calls`);
+    return { value: measured.at(-1)!.callsPerSecond, detail: `most memory: ${memory.join(", ")}` };
+  },
+}];
+
 /** Writes a session with as many tool calls, about 2 kB each. */
 async function writeSession(path: string, calls: number): Promise<void> {
   const timestamp = "2026-01-01T00:00:00.000Z";
