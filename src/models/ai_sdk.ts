@@ -19,6 +19,8 @@ export interface CreateModelOptions {
   contextWindow?: number;
   /** How many tokens it writes at most. */
   maxTokens?: number;
+  /** Sends the requests, for a proxy or a test; the platform's own when absent. */
+  fetch?: typeof fetch;
 }
 
 /** A model that cannot be used as it was asked for. */
@@ -36,7 +38,7 @@ interface Provider {
   readonly needsKey: boolean;
   readonly needsBaseUrl: boolean;
   readonly contextWindow?: number;
-  create(module: Record<string, unknown>, options: { baseURL?: string; apiKey?: string }, name: string): SdkModel;
+  create(module: Record<string, unknown>, options: object, name: string): SdkModel;
 }
 
 const PROVIDERS: Readonly<Record<string, Provider>> = {
@@ -94,7 +96,11 @@ export async function createModel(name: string, options: CreateModelOptions = {}
     throw new ModelSetupError(`The model ${name} needs a key in ${provider.keys.join(" or ")}`);
   }
   const module = await load(provider.specifier, name);
-  const settings = { ...baseURL !== undefined && { baseURL }, ...apiKey !== undefined && { apiKey } };
+  const settings = {
+    ...baseURL !== undefined && { baseURL },
+    ...apiKey !== undefined && { apiKey },
+    ...options.fetch !== undefined && { fetch: options.fetch },
+  };
   const contextWindow = options.contextWindow ?? provider.contextWindow;
   return new SdkLanguageModel(provider.create(module, settings, id), providerName, id, apiKey, {
     ...contextWindow !== undefined && { contextWindow },
@@ -268,19 +274,22 @@ function toUsage(usage: SdkUsage | undefined): Usage {
 /** Makes sense of whatever a provider package throws. */
 function toFailure(error: unknown): ModelErrorEvent {
   const fields = isRecord(error) ? error : {};
-  const status = typeof fields.statusCode === "number" ? fields.statusCode : undefined;
-  const said = errorText(error).trim();
+  const code = typeof fields.statusCode === "number" ? fields.statusCode : undefined;
+  // An answer that began well and then broke off.
+  const brokeOff = code !== undefined && code >= 200 && code < 300;
+  const status = brokeOff ? undefined : code;
+  const said = brokeOff ? `The answer broke off: ${errorText(fields.cause ?? error)}` : errorText(error).trim();
   const text = said === "" || said === "[object Object]" ? describe(fields) : said;
   const message = status !== undefined && !text.includes(String(status)) ? `${status} ${text}` : text;
   const headers = isRecord(fields.responseHeaders) ? fields.responseHeaders : {};
   const retryAfterMs = retryAfter(headers);
-  const retryable = typeof fields.isRetryable === "boolean" && status === undefined ? fields.isRetryable : undefined;
+  const retryable = brokeOff || (status === undefined && fields.isRetryable === true);
   return {
     type: "error",
     message,
     ...status !== undefined && { status },
     ...retryAfterMs !== undefined && { retryAfterMs },
-    ...retryable !== undefined && { retryable },
+    ...retryable && { retryable },
   };
 }
 
