@@ -13,6 +13,8 @@ export type Effect = "none" | "counts" | "stops";
 
 /** Merges the answers of one emission. `S` is what it has to remember. */
 export interface Merge<S = unknown> {
+  /** Whether all handlers get the event itself, so that one which answers nothing changes nothing. */
+  readonly shared: boolean;
   /** Begins an emission. */
   begin(event: HookEvent, rule: EventRule): S;
   /** What the next handler gets. */
@@ -25,6 +27,7 @@ export interface Merge<S = unknown> {
 
 /** The answers do not count. */
 const ignore: Merge<HookEvent> = {
+  shared: true,
   begin: (event) => event,
   payload: (event) => event,
   take: () => "none",
@@ -39,6 +42,7 @@ interface Latest {
 
 /** The last answer wins. */
 const last: Merge<Latest> = {
+  shared: true,
   begin: (event, rule) => ({ event, rule, answer: undefined }),
   payload: (state) => state.event,
   take(state, given) {
@@ -52,6 +56,7 @@ const last: Merge<Latest> = {
 
 /** The first answer wins, and every handler gets an event of its own. */
 const first: Merge<Latest> = {
+  shared: false,
   begin: last.begin,
   payload: (state) => ({ ...state.event }),
   take(state, given) {
@@ -74,6 +79,7 @@ interface Chained {
 
 /** Each handler gets a copy of what the one before it left or returned. */
 const chain: Merge<Chained> = {
+  shared: false,
   begin: (event, rule) => ({ messages: (event as ContextEvent).messages, rule }),
   payload: (state) => ({ type: "context", messages: deepCopy(state.messages) }),
   take(state, given, payload) {
@@ -99,6 +105,7 @@ interface Fields {
 
 /** As `chain`, for the content and the details of a tool's result. */
 const fields: Merge<Fields> = {
+  shared: false,
   begin(event, rule) {
     const { content, details } = event as ToolResultEvent;
     return { event: event as ToolResultEvent, rule, content, details, changed: {} };

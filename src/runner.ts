@@ -105,13 +105,27 @@ export type EmittedResult<N extends HookEventName> = N extends "tool_call" | "co
   ? undefined
   : HookResult<N> | undefined;
 
+/** A handler and what it is called with. */
 interface Bound {
   readonly hook: LoadedHook;
   readonly handler: AnyHookHandler;
+  readonly context: HookContext;
+}
+
+/** The handlers of one event. */
+interface Channel {
+  /** What {@linkcode HookRunner.emit} goes by. */
+  readonly rule: EventRule;
+  readonly merge: Merge;
+  bound: readonly Bound[];
+  /** The lists that the handlers are from, and {@linkcode countRegistrations} of then. */
+  lists: readonly (readonly AnyHookHandler[])[];
+  registrations: number;
 }
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);
 const OWN_METHOD: ReadonlySet<string> = new Set<HookEventName>(["tool_call", "context", "before_agent_start"]);
+const OBSERVED: EventRule = { merge: "ignore", fields: [], when: "" };
 
 /**
  * Hands events to hooks. Handlers run one at a time, awaited, in the order of the hooks and then of registration; those that
@@ -138,6 +152,7 @@ export class HookRunner {
   readonly #sessionManager: ReadonlySessionManager;
   readonly #modelRegistry: ModelRegistry;
   readonly #contexts = new Map<LoadedHook, HookContext>();
+  readonly #channels = new Map<string, Channel>();
   readonly #disabled = new Set<LoadedHook>();
   readonly #errorListeners = new Set<HookErrorListener>();
   readonly #decisionListeners = new Set<HookDecisionListener>();
@@ -198,9 +213,8 @@ export class HookRunner {
    *   `before_agent_start` have methods of their own: emitted here, they are only observed.
    */
   emit<E extends HookEvent>(event: E): Promise<EmittedResult<E["type"]>> {
-    const rule = EVENT_RULES[event.type];
-    const merge = OWN_METHOD.has(event.type) ? MERGES.ignore : MERGES[rule.merge];
-    return this.#emit(event, rule, merge, false) as Promise<EmittedResult<E["type"]>>;
+    const { bound, rule, merge } = this.#channel(event.type);
+    return this.#emit(event, bound, rule, merge, false) as Promise<EmittedResult<E["type"]>>;
   }
 
   /**
@@ -211,7 +225,10 @@ export class HookRunner {
    * @throws What a handler throws: whoever asks must then keep the tool from running.
    */
   emitToolCall(event: HookEvent<"tool_call">): Promise<HookResult<"tool_call"> | undefined> {
-    return this.#emit(event, EVENT_RULES.tool_call, MERGES.last, true) as Promise<HookResult<"tool_call"> | undefined>;
+    const { bound } = this.#channel("tool_call");
+    return this.#emit(event, bound, EVENT_RULES.tool_call, MERGES.last, true) as Promise<
+      HookResult<"tool_call"> | undefined
+    >;
   }
 
   /**
@@ -221,9 +238,11 @@ export class HookRunner {
    * @returns What the last handler left; `messages` itself when there is no handler.
    */
   emitContext(messages: AgentMessage[]): Promise<AgentMessage[]> {
-    if (!this.hasHandlers("context")) return Promise.resolve(messages);
-    const event: HookEvent<"context"> = { type: "context", messages };
-    return this.#emit(event, EVENT_RULES.context, MERGES.chain, false) as Promise<AgentMessage[]>;
+    const { bound } = this.#channel("context");
+    if (bound.length === 0) return Promise.resolve(messages);
+    return this.#emit({ type: "context", messages }, bound, EVENT_RULES.context, MERGES.chain, false) as Promise<
+      AgentMessage[]
+    >;
   }
 
   /**
@@ -238,17 +257,15 @@ export class HookRunner {
     images?: ImageContent[],
   ): Promise<HookResult<"before_agent_start"> | undefined> {
     const event: HookEvent<"before_agent_start"> = { type: "before_agent_start", prompt, images };
-    return this.#emit(event, EVENT_RULES.before_agent_start, MERGES.first, false) as Promise<
+    const { bound } = this.#channel("before_agent_start");
+    return this.#emit(event, bound, EVENT_RULES.before_agent_start, MERGES.first, false) as Promise<
       HookResult<"before_agent_start"> | undefined
     >;
   }
 
   /** Whether any hook handles an event. */
   hasHandlers(event: HookEventName): boolean {
-    for (const hook of this.#hooks) {
-      if ((hook.handlers.get(event)?.length ?? 0) > 0 && !this.#disabled.has(hook)) return true;
-    }
-    return false;
+    return this.#channel(event).bound.length > 0;
   }
 
   /** The renderer of a `customType`; of several hooks, the first one's. */
@@ -325,6 +342,7 @@ export class HookRunner {
   disable(path: string): boolean {
     const found = this.#hooks.filter((hook) => hook.path === path);
     for (const hook of found) this.#disabled.add(hook);
+    this.#channels.clear();
     return found.length > 0;
   }
 
@@ -340,6 +358,7 @@ export class HookRunner {
       this.#disabled.delete(hook);
       hook.revive?.();
     }
+    this.#channels.clear();
     return found.length > 0;
   }
 
@@ -352,8 +371,40 @@ export class HookRunner {
     return this.#disabled.size === 0 ? this.#hooks : this.#hooks.filter((hook) => !this.#disabled.has(hook));
   }
 
-  #emit(event: HookEvent, rule: EventRule, merge: Merge, throws: boolean): Promise<unknown> {
-    const bound = this.#bind(event.type);
+  /** The handlers of an event as they are now; the array itself is never changed. */
+  #channel(event: string): Channel {
+    let channel = this.#channels.get(event);
+    if (channel === undefined) {
+      const rule = OWN_METHOD.has(event) ? OBSERVED : EVENT_RULES[event as HookEventName] ?? OBSERVED;
+      channel = { rule, merge: MERGES[rule.merge], bound: [], lists: [], registrations: -1 };
+      this.#channels.set(event, channel);
+    }
+    if (channel.registrations !== countRegistrations(this.#hooks, channel.lists)) this.#bind(event, channel);
+    return channel;
+  }
+
+  #bind(event: string, channel: Channel): void {
+    const bound: Bound[] = [];
+    const lists: AnyHookHandler[][] = [];
+    for (const hook of this.#hooks) {
+      const handlers = hook.handlers.get(event);
+      if (handlers === undefined || this.#disabled.has(hook)) continue;
+      lists.push(handlers);
+      const context = this.#contextOf(hook);
+      for (const handler of handlers) bound.push({ hook, handler, context });
+    }
+    channel.bound = bound;
+    channel.lists = lists;
+    channel.registrations = countRegistrations(this.#hooks, lists);
+  }
+
+  #emit(
+    event: HookEvent,
+    bound: readonly Bound[],
+    rule: EventRule,
+    merge: Merge,
+    throws: boolean,
+  ): Promise<unknown> {
     if (bound.length === 0) return NOTHING;
     try {
       const outcome = this.#run({ event, rule, merge, throws, bound, state: merge.begin(event, rule), token: {} });
@@ -364,28 +415,19 @@ export class HookRunner {
     }
   }
 
-  #bind(event: HookEventName): Bound[] {
-    const bound: Bound[] = [];
-    for (const hook of this.#hooks) {
-      const handlers = hook.handlers.get(event);
-      if (handlers === undefined || this.#disabled.has(hook)) continue;
-      for (const handler of handlers) bound.push({ hook, handler });
-    }
-    return bound;
-  }
-
   /** Runs handlers for as long as they answer at once, which needs no promise. */
   #run(emission: Emission): unknown {
-    const { bound, merge, state } = emission;
+    const { bound, merge, state, event } = emission;
     for (let i = 0; i < bound.length; i++) {
-      const { hook, handler } = bound[i]!;
+      const { hook, handler, context } = bound[i]!;
       try {
-        const payload = merge.payload(state);
-        const answer: unknown = handler(payload as never, this.#contextOf(hook), emission.token);
+        const payload = merge.shared ? event : merge.payload(state);
+        const answer: unknown = handler(payload as never, context, emission.token);
+        if (answer === undefined && merge.shared) continue;
         if (isThenable(answer)) return this.#runOn(emission, i, payload, answer);
         if (this.#take(emission, hook, payload, answer)) break;
       } catch (error) {
-        if (this.#fail(emission, hook, error)) return { [emission.rule.stop!]: true, reason: errorText(error) };
+        if (this.#fail(emission, hook, error)) return closedGate(emission.rule, error);
       }
     }
     return merge.outcome(state);
@@ -393,18 +435,19 @@ export class HookRunner {
 
   /** Goes on with an emission from a handler that answers later. */
   async #runOn(emission: Emission, from: number, payload: HookEvent, pending: unknown): Promise<unknown> {
-    const { bound, merge, state } = emission;
+    const { bound, merge, state, event } = emission;
     for (let i = from; i < bound.length; i++) {
-      const { hook, handler } = bound[i]!;
+      const { hook, handler, context } = bound[i]!;
       try {
         if (i > from) {
-          payload = merge.payload(state);
-          pending = handler(payload as never, this.#contextOf(hook), emission.token);
+          payload = merge.shared ? event : merge.payload(state);
+          pending = handler(payload as never, context, emission.token);
         }
-        const answer: unknown = isThenable(pending) ? await pending : pending;
+        const answer: unknown = pending === undefined ? undefined : await pending;
+        if (answer === undefined && merge.shared) continue;
         if (this.#take(emission, hook, payload, answer)) break;
       } catch (error) {
-        if (this.#fail(emission, hook, error)) return { [emission.rule.stop!]: true, reason: errorText(error) };
+        if (this.#fail(emission, hook, error)) return closedGate(emission.rule, error);
       }
     }
     return merge.outcome(state);
@@ -412,7 +455,12 @@ export class HookRunner {
 
   /** Whether an answer ends the emission. */
   #take({ merge, rule, state, event }: Emission, hook: LoadedHook, payload: HookEvent, answer: unknown): boolean {
-    const effect: Effect = merge.take(state, answer, payload);
+    let effect: Effect;
+    try {
+      effect = merge.take(state, answer, payload);
+    } catch (error) {
+      throw new TypeError(`${hook.path}: ${errorText(error)}`, { cause: error });
+    }
     if (effect === "none") return false;
     const stops = effect === "stops";
     // An answer to a gate that does not stop it brings nothing about.
@@ -488,12 +536,26 @@ interface Emission {
   readonly token: object;
 }
 
+/** Counts what hooks have registered; since they only ever add to it, an equal count says that nothing has come. */
+function countRegistrations(hooks: readonly LoadedHook[], lists: readonly (readonly AnyHookHandler[])[]): number {
+  let count = hooks.length;
+  for (const hook of hooks) count += hook.handlers.size;
+  for (const list of lists) count += list.length;
+  return count;
+}
+
+function closedGate(rule: EventRule, error: unknown): Record<string, unknown> {
+  return { [rule.stop!]: true, reason: errorText(error) };
+}
+
 function tell<T>(listeners: ReadonlySet<(value: T) => void>, value: NoInfer<T>): void {
   for (const listener of listeners) {
+    // A listener watches; it must not change what it watches.
     try {
-      listener(value);
+      const answer: unknown = listener(value);
+      if (isThenable(answer)) answer.then(undefined, () => {});
     } catch {
-      // A listener watches; it must not change what it watches.
+      // See above.
     }
   }
 }
