@@ -7,69 +7,73 @@
 /** The longest delay of a timer, in ms; a longer one would fire at once. */
 export const LONGEST_DELAY = 2 ** 31 - 1;
 
-type Memo = Map<object, object>;
-
 /**
- * Copies a value all the way down. Functions, and objects that the platform cannot copy, are shared.
+ * Copies a value all the way down. What shows no data, like functions and signals, is shared.
  *
  * @param value The value.
  * @returns A copy that shares no data with it.
  */
 export function deepCopy<T>(value: T): T {
-  return typeof value === "object" && value !== null ? copyObject(value, new Map()) as T : value;
+  if (typeof value !== "object" || value === null) return value;
+  const copies = new Map<object, object>();
+  // A list of work instead of recursion, since a value may be deeper than the stack.
+  const unfilled: [source: object, copy: object][] = [];
+  const copyOf = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    let copy = copies.get(value);
+    if (copy !== undefined) return copy;
+    const shell = emptyLike(value);
+    copy = shell ?? wholeCopy(value);
+    copies.set(value, copy);
+    if (shell !== undefined) unfilled.push([value, shell]);
+    return copy;
+  };
+  const copy = copyOf(value);
+  for (let work = unfilled.pop(); work !== undefined; work = unfilled.pop()) fill(work[0], work[1], copyOf);
+  return copy as T;
 }
 
-function copyObject(source: object, memo: Memo): object {
-  const known = memo.get(source);
-  if (known !== undefined) return known;
-  if (Array.isArray(source)) {
-    const copy: unknown[] = new Array(source.length);
-    memo.set(source, copy);
-    for (let i = 0; i < source.length; i++) copy[i] = copyValue(source[i], memo);
-    return copy;
-  }
+/** An empty container for what a value contains; `undefined` for what is copied as a whole. */
+function emptyLike(source: object): object | undefined {
+  if (Array.isArray(source)) return new Array(source.length);
   const prototype = Object.getPrototypeOf(source);
-  if (prototype === Object.prototype || prototype === null) return copyProperties(source, prototype, memo);
-  if (source instanceof Map) {
-    const copy = new Map();
-    memo.set(source, copy);
-    for (const [key, value] of source) copy.set(copyValue(key, memo), copyValue(value, memo));
-    return copy;
+  if (prototype === Object.prototype) return {};
+  if (prototype === null) return Object.create(null);
+  if (source instanceof Map) return new Map();
+  if (source instanceof Set) return new Set();
+  return undefined;
+}
+
+function fill(source: object, copy: object, copyOf: (value: unknown) => unknown): void {
+  if (Array.isArray(source)) {
+    for (let i = 0; i < source.length; i++) (copy as unknown[])[i] = copyOf(source[i]);
+  } else if (source instanceof Map) {
+    for (const [key, value] of source) (copy as Map<unknown, unknown>).set(copyOf(key), copyOf(value));
+  } else if (source instanceof Set) {
+    for (const value of source) (copy as Set<unknown>).add(copyOf(value));
+  } else {
+    for (const key of Object.keys(source)) {
+      const value = copyOf((source as Record<string, unknown>)[key]);
+      // A plain assignment to `__proto__` would set the prototype instead of a property.
+      if (key === "__proto__") {
+        Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
+      } else (copy as Record<string, unknown>)[key] = value;
+    }
   }
-  if (source instanceof Set) {
-    const copy = new Set();
-    memo.set(source, copy);
-    for (const value of source) copy.add(copyValue(value, memo));
-    return copy;
-  }
-  let copy: object;
+}
+
+/** Copies what is no plain container: dates, buffers, errors, instances of classes. */
+function wholeCopy(source: object): object {
+  const prototype = Object.getPrototypeOf(source);
   try {
-    copy = structuredClone(source);
+    const copy: object = structuredClone(source);
+    if (Object.getPrototypeOf(copy) === prototype) return copy;
   } catch {
-    // A signal, a stream, an object with functions in it: sharing it is all that can be done.
-    memo.set(source, source);
-    return source;
+    // It holds what the platform cannot copy.
   }
-  if (Object.getPrototypeOf(copy) !== prototype) return copyProperties(source, prototype, memo);
-  memo.set(source, copy);
-  return copy;
-}
-
-function copyProperties(source: object, prototype: object | null, memo: Memo): object {
-  const copy = prototype === Object.prototype ? {} : Object.create(prototype);
-  memo.set(source, copy);
-  for (const key of Object.keys(source)) {
-    const value = copyValue((source as Record<string, unknown>)[key], memo);
-    // A plain assignment to `__proto__` would set the prototype instead of a property.
-    if (key === "__proto__") {
-      Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
-    } else copy[key] = value;
-  }
-  return copy;
-}
-
-function copyValue(value: unknown, memo: Memo): unknown {
-  return typeof value === "object" && value !== null ? copyObject(value, memo) : value;
+  // A signal, a stream, or whatever else keeps its data to itself: sharing it is all that can be done.
+  if (Object.keys(source).length === 0) return source;
+  return Object.assign(Object.create(prototype), deepCopy({ ...source }));
 }
 
 /**
@@ -96,25 +100,28 @@ export function frozen<T>(value: T, what: string): T {
     deleteProperty: (_target, key) => refuse("delete", key),
     setPrototypeOf: () => refuse("set", "prototype"),
   };
-  return freeze(value, handler, new Map()) as T;
-}
-
-function freeze(value: object, handler: ProxyHandler<object>, memo: Memo): object {
-  const known = memo.get(value);
-  if (known !== undefined) return known;
-  // Only plain data can be frozen: a Map or a Date behind a proxy would no longer work.
-  const prototype = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value;
-  const proxy = new Proxy(value, handler);
-  memo.set(value, proxy);
-  for (const key of Object.keys(value)) {
-    const child = (value as Record<string, unknown>)[key];
-    if (typeof child === "object" && child !== null) {
-      (value as Record<string, unknown>)[key] = freeze(child, handler, memo);
+  const proxies = new Map<object, object>();
+  const proxyOf = (value: object): object => {
+    let proxy = proxies.get(value);
+    if (proxy !== undefined) return proxy;
+    // Only plain data can be frozen: a Map or a Date behind a proxy would no longer work.
+    const prototype = Object.getPrototypeOf(value);
+    const plain = Array.isArray(value) || prototype === Object.prototype || prototype === null;
+    proxy = plain ? new Proxy(value, handler) : value;
+    proxies.set(value, proxy);
+    if (plain) unfrozen.push(value as Record<string, unknown>);
+    return proxy;
+  };
+  const unfrozen: Record<string, unknown>[] = [];
+  const proxy = proxyOf(value);
+  for (let plain = unfrozen.pop(); plain !== undefined; plain = unfrozen.pop()) {
+    for (const key of Object.keys(plain)) {
+      const child = plain[key];
+      if (typeof child === "object" && child !== null) plain[key] = proxyOf(child);
     }
+    Object.freeze(plain);
   }
-  Object.freeze(value);
-  return proxy;
+  return proxy as T;
 }
 
 /**
@@ -125,31 +132,40 @@ function freeze(value: object, handler: ProxyHandler<object>, memo: Memo): objec
  * @returns `true` when nothing differs.
  */
 export function sameData(a: unknown, b: unknown): boolean {
-  return same(a, b, new Map());
+  const seen = new Map<object, unknown>();
+  const pairs: [unknown, unknown][] = [[a, b]];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [a, b] = pair;
+    if (Object.is(a, b)) continue;
+    if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+    if (seen.has(a)) {
+      if (seen.get(a) !== b) return false;
+      continue;
+    }
+    seen.set(a, b);
+    if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+    if (a instanceof Map || a instanceof Set) pairs.push([[...a], [...b as Iterable<unknown>]]);
+    else if (!sameKeys(a, b, pairs)) return false;
+  }
+  return true;
 }
 
-function same(a: unknown, b: unknown, memo: Map<object, unknown>): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (memo.has(a)) return memo.get(a) === b;
-  memo.set(a, b);
-  const prototype = Object.getPrototypeOf(a);
-  if (Object.getPrototypeOf(b) !== prototype) return false;
-  if (Array.isArray(a)) {
-    const other = b as unknown[];
-    return a.length === other.length && a.every((value, i) => same(value, other[i], memo));
-  }
-  if (a instanceof Map || a instanceof Set) {
-    const other = b as Map<unknown, unknown> | Set<unknown>;
-    return a.size === other.size && same([...a], [...other], memo);
-  }
-  // Dates, buffers and the like hold data that no property shows: take them for changed unless they are the same object.
-  if (prototype !== Object.prototype && prototype !== null && Object.keys(a).length === 0) return false;
+/** Whether two objects have the same keys; what stands at them is still to be compared. */
+function sameKeys(a: object, b: object, pairs: [unknown, unknown][]): boolean {
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length &&
-    keys.every((key) =>
-      Object.hasOwn(b, key) && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key], memo)
-    );
+  if (keys.length !== Object.keys(b).length) return false;
+  if (Array.isArray(a)) {
+    if (a.length !== (b as unknown[]).length) return false;
+  } else if (keys.length === 0) {
+    // Dates, buffers and the like hold data that no property shows: take them for changed unless they are the same object.
+    const prototype = Object.getPrototypeOf(a);
+    return prototype === Object.prototype || prototype === null;
+  }
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key)) return false;
+    pairs.push([(a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]]);
+  }
+  return true;
 }
 
 /** Whether awaiting a value would wait for something. Reading `then` may throw. */

@@ -26,6 +26,7 @@ export function formatStatusLine(statuses: ReadonlyMap<string, string | undefine
     .filter((status): status is [string, string] => status[1] !== undefined)
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([, text]) => keepColours(text).replaceAll(/[\r\n\t ]+/g, " ").trim())
+    .filter((text) => text !== "")
     .join(" ");
   return truncateToCells(line, width);
 }
