@@ -114,13 +114,14 @@ const fields: Merge<Fields> = {
   take(state, given, payload) {
     const answer = readAnswer(given, "tool_result", state.rule);
     const left = payload as ToolResultEvent;
-    // Copied, since the hook may still hold what it returned.
-    const content = readContent(deepCopy(answer?.content ?? left.content));
-    const details = deepCopy(answer?.details ?? left.details);
+    const content = answer?.content ?? left.content;
+    const details = answer?.details ?? left.details;
     const newContent = !sameData(state.content, content);
     const newDetails = !sameData(state.details, details);
-    if (newContent) state.content = state.changed.content = content;
-    if (newDetails) state.details = state.changed.details = details;
+    // Read before either counts, and copied, since the hook may still hold what it returned.
+    const copy = newContent ? readContent(deepCopy(content)) : state.content;
+    if (newContent) state.content = state.changed.content = copy;
+    if (newDetails) state.details = state.changed.details = deepCopy(details);
     return newContent || newDetails ? "counts" : "none";
   },
   outcome: (state) => Object.keys(state.changed).length === 0 ? undefined : state.changed,

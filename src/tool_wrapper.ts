@@ -119,7 +119,14 @@ async function executeGated<P, R extends ToolResult>(
   if (runner.hasHandlers("tool_call")) {
     // An abort from before is the tool's to notice: it gets the signal.
     const watched = signal?.aborted ? undefined : signal;
-    const answer = await untilAborted(askHooks(runner, { type: "tool_call", ...event() }), watched);
+    const asked = runner.emitToolCall({ type: "tool_call", ...event() });
+    let answer: Awaited<typeof asked>;
+    try {
+      answer = await (watched === undefined ? asked : untilAborted(asked, watched));
+    } catch (error) {
+      watched?.throwIfAborted();
+      throw error instanceof Error ? error : new Error(`Hook failed, blocking execution: ${errorText(error)}`);
+    }
     if (answer?.block) throw new Error(blockReason(answer.reason));
     watched?.throwIfAborted();
   }
@@ -142,24 +149,12 @@ async function executeGated<P, R extends ToolResult>(
   return changed === undefined ? result : { ...result, ...changed };
 }
 
-async function askHooks(
-  runner: HookRunner,
-  event: Parameters<HookRunner["emitToolCall"]>[0],
-): ReturnType<HookRunner["emitToolCall"]> {
-  try {
-    return await runner.emitToolCall(event);
-  } catch (error) {
-    throw error instanceof Error ? error : new Error(`Hook failed, blocking execution: ${errorText(error)}`);
-  }
-}
-
 function blockReason(reason: unknown): string {
   return reason ? errorText(reason) : "Tool execution was blocked by a hook";
 }
 
 /** Stops waiting when a signal aborts, even if the hooks never answer. */
-async function untilAborted<T>(pending: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await pending;
+async function untilAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });

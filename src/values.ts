@@ -53,7 +53,8 @@ function fill(source: object, copy: object, copyOf: (value: unknown) => unknown)
     for (const value of source) (copy as Set<unknown>).add(copyOf(value));
   } else {
     for (const key of Object.keys(source)) {
-      const value = copyOf((source as Record<string, unknown>)[key]);
+      let value = (source as Record<string, unknown>)[key];
+      if (typeof value === "object") value = copyOf(value);
       // A plain assignment to `__proto__` would set the prototype instead of a property.
       if (key === "__proto__") {
         Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
@@ -91,28 +92,20 @@ export function frozenCopy<T>(value: T, what: string): T {
 /** As {@linkcode frozenCopy}, for a value that nobody else holds. */
 export function frozen<T>(value: T, what: string): T {
   if (typeof value !== "object" || value === null) return value;
-  const refuse = (attempt: string, key: PropertyKey): never => {
-    throw new TypeError(`Hooks cannot change ${what}: tried to ${attempt} \`${String(key)}\`. Block the call instead.`);
-  };
-  const handler: ProxyHandler<object> = {
-    set: (_target, key) => refuse("set", key),
-    defineProperty: (_target, key) => refuse("define", key),
-    deleteProperty: (_target, key) => refuse("delete", key),
-    setPrototypeOf: () => refuse("set", "prototype"),
-  };
+  const handler = refusing(what);
   const proxies = new Map<object, object>();
+  const unfrozen: Record<string, unknown>[] = [];
   const proxyOf = (value: object): object => {
     let proxy = proxies.get(value);
     if (proxy !== undefined) return proxy;
     // Only plain data can be frozen: a Map or a Date behind a proxy would no longer work.
     const prototype = Object.getPrototypeOf(value);
-    const plain = Array.isArray(value) || prototype === Object.prototype || prototype === null;
+    const plain = prototype === Object.prototype || prototype === null || Array.isArray(value);
     proxy = plain ? new Proxy(value, handler) : value;
     proxies.set(value, proxy);
     if (plain) unfrozen.push(value as Record<string, unknown>);
     return proxy;
   };
-  const unfrozen: Record<string, unknown>[] = [];
   const proxy = proxyOf(value);
   for (let plain = unfrozen.pop(); plain !== undefined; plain = unfrozen.pop()) {
     for (const key of Object.keys(plain)) {
@@ -124,6 +117,27 @@ export function frozen<T>(value: T, what: string): T {
   return proxy as T;
 }
 
+const refusals = new Map<string, ProxyHandler<object>>();
+
+function refusing(what: string): ProxyHandler<object> {
+  let handler = refusals.get(what);
+  if (handler === undefined) {
+    const refuse = (attempt: string, key: PropertyKey): never => {
+      throw new TypeError(
+        `Hooks cannot change ${what}: tried to ${attempt} \`${String(key)}\`. Block the call instead.`,
+      );
+    };
+    handler = {
+      set: (_target, key) => refuse("set", key),
+      defineProperty: (_target, key) => refuse("define", key),
+      deleteProperty: (_target, key) => refuse("delete", key),
+      setPrototypeOf: () => refuse("set", "prototype"),
+    };
+    refusals.set(what, handler);
+  }
+  return handler;
+}
+
 /**
  * Whether two values hold the same data.
  *
@@ -132,39 +146,46 @@ export function frozen<T>(value: T, what: string): T {
  * @returns `true` when nothing differs.
  */
 export function sameData(a: unknown, b: unknown): boolean {
-  const seen = new Map<object, unknown>();
-  const pairs: [unknown, unknown][] = [[a, b]];
-  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    const [a, b] = pair;
-    if (Object.is(a, b)) continue;
-    if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const pairs: unknown[] = [];
+  if (!sameOrLater(a, b, pairs)) return false;
+  const seen = new Map<unknown, unknown>();
+  while (pairs.length > 0) {
+    const b = pairs.pop() as object, a = pairs.pop() as object;
     if (seen.has(a)) {
       if (seen.get(a) !== b) return false;
       continue;
     }
     seen.set(a, b);
-    if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-    if (a instanceof Map || a instanceof Set) pairs.push([[...a], [...b as Iterable<unknown>]]);
-    else if (!sameKeys(a, b, pairs)) return false;
+    const prototype = Object.getPrototypeOf(a);
+    if (Object.getPrototypeOf(b) !== prototype) return false;
+    if (a instanceof Map || a instanceof Set) pairs.push([...a], [...b as Iterable<unknown>]);
+    else if (!sameProperties(a as Record<string, unknown>, b as Record<string, unknown>, pairs)) return false;
   }
   return true;
 }
 
-/** Whether two objects have the same keys; what stands at them is still to be compared. */
-function sameKeys(a: object, b: object, pairs: [unknown, unknown][]): boolean {
+/** Whether two values are the same, as far as can be told now; two objects are put down for later. */
+function sameOrLater(a: unknown, b: unknown, pairs: unknown[]): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  pairs.push(a, b);
+  return true;
+}
+
+function sameProperties(a: Record<string, unknown>, b: Record<string, unknown>, pairs: unknown[]): boolean {
+  if (Array.isArray(a)) {
+    if (a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!sameOrLater(a[i], b[i], pairs)) return false;
+    return true;
+  }
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  if (Array.isArray(a)) {
-    if (a.length !== (b as unknown[]).length) return false;
-  } else if (keys.length === 0) {
+  if (keys.length === 0) {
     // Dates, buffers and the like hold data that no property shows: take them for changed unless they are the same object.
     const prototype = Object.getPrototypeOf(a);
     return prototype === Object.prototype || prototype === null;
   }
-  for (const key of keys) {
-    if (!Object.hasOwn(b, key)) return false;
-    pairs.push([(a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]]);
-  }
+  for (const key of keys) if (!Object.hasOwn(b, key) || !sameOrLater(a[key], b[key], pairs)) return false;
   return true;
 }
 
