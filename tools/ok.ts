@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /**
  * All that a commit must pass, one step after the other; stops at the first that fails.
  *

@@ -9,7 +9,6 @@ import type { HookAPI, HookLogger } from "../api.ts";
 import type { LoadedHook } from "../hook.ts";
 import { plainText } from "../ui/text.ts";
 import { userFilesClosedToHooks } from "../user_settings.ts";
-import { errorText } from "../values.ts";
 import { cacheFolder } from "./boot_folder.ts";
 import {
   type EffectiveGrants,
