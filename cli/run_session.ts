@@ -33,13 +33,19 @@ export interface RunOptions extends HookOptions {
 /** Runs one prompt, or one slash command, and ends the session. */
 export async function runSession(options: RunOptions, argument: string | undefined): Promise<void> {
   const cwd = await folderOf(options.cwd);
-  const model = options.script === undefined ? undefined : await usable(() => ScriptedModel.load(options.script!));
+  const { script } = options;
+  const model = script === undefined
+    ? new ScriptedModel({ turns: [] })
+    : await usable(() => ScriptedModel.load(script));
   const prompt = await promptOf(argument);
-  if (model === undefined && !prompt.startsWith("/")) {
-    throw new UsageError("There is no model to answer; name a file with its answers: --script script.json");
-  }
   const output = new Output();
   const report: Reporter = options.json ? new JsonReporter(output) : new TextReporter(output);
+  if (script === undefined && !prompt.startsWith("/")) {
+    report.notify(
+      "No model was named, so nothing answers but the hooks; name its answers: --script script.json",
+      "warning",
+    );
+  }
   output.capture(keepColours);
 
   onLostError((error, hookPath) => report.lostError(error, hookPath));
@@ -59,7 +65,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
     hooks,
     sessionManager,
     uiContext: uiOf(report),
-    ...model && { model },
+    model,
   });
   const shown = new Sequence();
   let failed = false;

@@ -89,7 +89,6 @@ const WRONG_USAGE: [args: string[], text: string][] = [
   [["run", "--frob"], 'Unknown option "--frob"'],
   [["run", "hi", "--script"], 'Missing value for option "--script"'],
   [["run", "two", "words"], "Put a prompt of several words in quotes"],
-  [["run", "hi"], "--script script.json"],
   [["run", "  "], "The prompt is empty"],
   [["run"], "Standard input is empty"],
   [["run", "hi", "--script", "/nowhere/script.json"], "Script /nowhere/script.json cannot be read"],
@@ -109,6 +108,16 @@ Deno.test("wrong usage exits with 2, says what to type, and prints nothing else"
     // deno-lint-ignore no-control-regex -- they are what must not be there
     assert(!/[\x00-\x08\x0b-\x1f]/.test(stderr), JSON.stringify(stderr));
   }
+});
+
+Deno.test("run without a model runs the hooks, and says how to name one", async () => {
+  await using folder = new Folder({
+    "hello.ts": `export default (pi) => pi.on("agent_start", () => console.log("hello"));`,
+  });
+  const { code, stdout, stderr } = await run(["run", "hi", "--hook", "hello.ts"], { cwd: folder.path });
+  assertEquals([code, stdout.trim()], [0, ""]);
+  assertStringIncludes(stderr, "[hello.ts] hello");
+  assertStringIncludes(stderr, "--script script.json");
 });
 
 Deno.test("a malformed script or session file exits with 2 and names the place", async () => {
