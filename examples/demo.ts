@@ -26,7 +26,8 @@ interface Step {
 
 const STEPS: Step[] = [
   {
-    says: "A model cleans up a project. Two hooks watch every tool: one blocks what destroys, one hides secrets.",
+    says:
+      "A model cleans up a project. Two hooks watch every tool: one blocks what destroys, one hides secrets. Each runs in a\n   process of its own that has no permission at all: no file, no network, no program.",
     prompt: "Clean up this project",
     script: "examples/demo.json",
     hooks: ["block_unsafe_bash", "redact_secrets"],
