@@ -6,6 +6,7 @@
 
 import type { Command } from "@cliffy/command";
 import { type HookPermissions, parseGrants, PERMISSION_KINDS } from "../src/isolation/grants.ts";
+import type { IsolationLimits } from "../src/isolation/host.ts";
 import { errorText } from "../src/values.ts";
 import { UsageError } from "./errors.ts";
 
@@ -57,6 +58,7 @@ export function addGrantFlags<T extends Pick<Command, "globalOption">>(program: 
       hidden: true,
     });
   }
+  program.globalOption("--budget <ms:integer>", "Time that a hook may take for one event; 10000 when absent.");
   program.globalOption("--in-process", "Load hooks into this process, with all of its rights.");
   return program;
 }
@@ -92,6 +94,15 @@ export function grantsOf(options: GrantOptions): HookPermissions | undefined {
   } catch (error) {
     throw new UsageError(errorText(error));
   }
+}
+
+/** The limits that the flags set. */
+export function limitsOf({ budget }: GrantOptions): Partial<IsolationLimits> {
+  if (budget === undefined) return {};
+  if (typeof budget !== "number" || budget < 1) {
+    throw new UsageError(`--budget ${budget}: give a time in ms, such as 10000`);
+  }
+  return { budget, emissionBudget: Math.max(30_000, 3 * budget) };
 }
 
 /** `true` for a bare flag; else its lists, put together. */

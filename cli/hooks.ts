@@ -13,7 +13,7 @@ import { resolveHookPath } from "../src/paths.ts";
 import { readUserSettings } from "../src/user_settings.ts";
 import { errorText } from "../src/values.ts";
 import { UsageError } from "./errors.ts";
-import { type GrantOptions, grantsOf } from "./grants.ts";
+import { type GrantOptions, grantsOf, limitsOf } from "./grants.ts";
 
 /** What the options of a command say about hooks. */
 export interface HookOptions extends GrantOptions {
@@ -47,7 +47,11 @@ export async function loadHooksOf(
   });
   const run = grantsOf(options);
   const sources = run === undefined ? paths : await withGrants(paths, cwd, run);
-  const result = await loadHooks(sources, cwd, { ...more, logger });
+  const result = await loadHooks(sources, cwd, {
+    ...more,
+    logger,
+    isolation: { ...limitsOf(options), ...more?.isolation },
+  });
   // People know a hook by what they typed.
   for (const item of [...result.hooks, ...result.errors, ...result.warnings]) {
     item.path = given.get(item.path) ?? item.path;

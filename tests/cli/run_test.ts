@@ -120,6 +120,17 @@ Deno.test("run without a model runs the hooks, and says how to name one", async 
   assertStringIncludes(stderr, "--script script.json");
 });
 
+Deno.test("a gate that hangs is broken after its budget, the call stays blocked, and the session goes on", async () => {
+  await using folder = new Folder({ "hangs.ts": `export default (pi) => pi.on("tool_call", () => { for (;;); });` });
+  const args = ["run", "hi", "--script", folder.script("touch ran"), "--hook", "hangs.ts", "--budget=300"];
+  const { code, stdout } = await run(args, { cwd: folder.path });
+  assertEquals(code, 1);
+  assertStringIncludes(stdout, "the gate broke, and stays closed");
+  assertStringIncludes(stdout, "did not answer within its time limit of 300 ms");
+  assert(stdout.endsWith("All done.\n"));
+  assertEquals([...Deno.readDirSync(folder.path)].some(({ name }) => name === "ran"), false);
+});
+
 Deno.test("a malformed script or session file exits with 2 and names the place", async () => {
   await using folder = new Folder({ "bad.json": '{ "turns": [{ "text": 5 }] }', "bad.jsonl": "not json\n" });
   const script = join(folder.path, "bad.json");
