@@ -61,6 +61,8 @@ export interface ProgramOptions extends ExecOptions {
   cwd: string;
   /** Whether `env` is all that it sees of an environment. */
   clearEnv?: boolean;
+  /** What it reads from its standard input, which is empty otherwise. */
+  input?: string;
   /** Whether it gets a process group of its own, by which all that it starts can be ended; default true. */
   detached?: boolean;
 }
@@ -81,6 +83,7 @@ export async function runProgram(
   if (signal?.aborted) end();
   const stdout = new Capture(child.stdout, maxOutputBytes, end);
   const stderr = new Capture(child.stderr, maxOutputBytes, end);
+  const feed = options.input === undefined ? undefined : new Feed(child.stdin, options.input);
   try {
     const status = await child.status;
     // What comes after the end of the program no longer ends it.
@@ -95,6 +98,7 @@ export async function runProgram(
     return { stdout: stdout.text(), stderr: stderr.text(), code: killed && code === 0 ? 143 : code, killed };
   } finally {
     tree.forget();
+    await feed?.stop();
   }
 }
 
@@ -128,7 +132,7 @@ function start(command: string, args: readonly string[], options: ProgramOptions
       cwd,
       clearEnv,
       ...(env === undefined ? {} : { env }),
-      stdin: "null",
+      stdin: options.input === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
       detached: group,
@@ -159,6 +163,22 @@ function cwdFault(cwd: string): string | undefined {
     return Deno.statSync(cwd).isDirectory ? undefined : "is not a directory";
   } catch (error) {
     return error instanceof Deno.errors.NotFound ? "does not exist" : undefined;
+  }
+}
+
+/** Writes to a program, whether or not it reads. */
+class Feed {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+
+  constructor(stream: WritableStream<Uint8Array>, input: string) {
+    this.#writer = stream.getWriter();
+    // It may end, or close its standard input, before it has read all of this.
+    this.#writer.write(new TextEncoder().encode(input)).then(() => this.#writer.close()).catch(() => {});
+    this.#writer.closed.catch(() => {});
+  }
+
+  async stop(): Promise<void> {
+    await this.#writer.abort().catch(() => {});
   }
 }
 

@@ -40,13 +40,25 @@ export interface LoadHooksResult {
   warnings: HookLoadWarning[];
 }
 
-/** A hook to load: its path, or its path and what it may do. */
+/** A hook to load: its path, or its path and more about it. */
 export type HookSource = string | {
   /** Its path, as {@linkcode resolveHookPath} reads it. */
   path: string;
+  /** Its absolute path, when that has been found out already. */
+  resolvedPath?: string;
   /** What it may do, in a process of its own. */
-  permissions: HookPermissions;
+  permissions?: HookPermissions;
+  /** Where its code is loaded from instead of its path. */
+  approved?: ApprovedFiles;
 };
+
+/** A copy of a hook's files that nobody can have changed since they were approved. */
+export interface ApprovedFiles {
+  /** The hook's own file in it. */
+  entry: string;
+  /** All files of it, the hook's own among them. */
+  files: readonly string[];
+}
 
 /** Options of {@linkcode loadHooks}. */
 export interface LoadHooksOptions {
@@ -139,18 +151,21 @@ interface Outcome {
 }
 
 function permissionsOf(source: HookSource, options: LoadHooksOptions): HookPermissions | undefined {
-  return typeof source === "string" ? options.permissions : mergeGrants(options.permissions ?? {}, source.permissions);
+  if (typeof source === "string" || source.permissions === undefined) return options.permissions;
+  return mergeGrants(options.permissions ?? {}, source.permissions);
 }
 
 async function attempt(source: HookSource, cwd: string, options: LoadHooksOptions): Promise<Outcome> {
-  const path = typeof source === "string" ? source : source.path;
+  const { path, approved, ...known } = typeof source === "string" ? { path: source } : source;
   const warnings: string[] = [];
   try {
-    const resolvedPath = resolveHookPath(path, cwd);
-    await requireModuleFile(resolvedPath);
+    const resolvedPath = known.resolvedPath ?? resolveHookPath(path, cwd);
+    const entry = approved?.entry ?? resolvedPath;
+    await requireModuleFile(entry);
     const common = {
       path,
       resolvedPath,
+      entry,
       cwd,
       timeout: options.timeout ?? DEFAULT_TIMEOUT,
       logger: options.logger ?? silentLogger,
@@ -161,17 +176,27 @@ async function attempt(source: HookSource, cwd: string, options: LoadHooksOption
     if (permissions === undefined) return { path, hook: await loadInProcess(common), warnings };
     // Whoever isolates nothing need not load what isolation takes.
     const { loadIsolatedHook } = await import("./isolation/load.ts");
-    return { path, hook: await loadIsolatedHook({ ...options.isolation, ...common, permissions }), warnings };
+    return {
+      path,
+      hook: await loadIsolatedHook({
+        ...options.isolation,
+        ...common,
+        permissions,
+        ...(approved === undefined ? {} : { hookFiles: approved.files }),
+      }),
+      warnings,
+    };
   } catch (error) {
     return { path, error: loadFailure(error), warnings: [] };
   }
 }
 
 async function loadInProcess(
-  { cwd, timeout, exec, ...options }: Omit<CreateHookOptions, "exec"> & {
+  { cwd, timeout, exec, entry, ...options }: Omit<CreateHookOptions, "exec"> & {
     cwd: string;
     timeout: number;
     exec?: HookAPI["exec"];
+    entry: string;
   },
 ): Promise<LoadedHook> {
   const { resolvedPath } = options;
@@ -181,7 +206,7 @@ async function loadInProcess(
   await withTimeout(
     timeout,
     `${resolvedPath} did not finish loading within ${timeout} ms`,
-    () => importHook(toFileUrl(resolvedPath).href, api),
+    () => importHook(toFileUrl(entry).href, api),
   );
   return hook;
 }

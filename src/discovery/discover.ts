@@ -4,13 +4,22 @@
  * @module
  */
 
-import { resolve, toFileUrl } from "@std/path";
-import { loadHooks, type LoadHooksOptions, type LoadHooksResult } from "../loader.ts";
+import { basename, dirname, extname, resolve } from "@std/path";
+import type { HookLogger } from "../api.ts";
+import { silentLogger } from "../hook.ts";
+import { type HookPermissions, mergeGrants } from "../isolation/grants.ts";
+import { type HookSource, loadHooks, type LoadHooksOptions, type LoadHooksResult } from "../loader.ts";
 import { homeDirectory, resolveHookPath } from "../paths.ts";
+import { createShellHook, type ShellHookOptions } from "../shell/adapter.ts";
+import { oddMatcher } from "../shell/matcher.ts";
+import { scriptFault } from "../shell/script_fault.ts";
+import type { Approval, Json } from "../trust/approval.ts";
 import { isWithin, repositoryOf } from "../trust/repository.ts";
+import { IN_PROCESS } from "../trust/rights.ts";
 import { trustFolder, TrustStore } from "../trust/store.ts";
 import { Trust, type TrustRequest } from "../trust/trust.ts";
 import type { CapabilityRegistry } from "./capability.ts";
+import { MODULE_EXTENSIONS } from "./folder.ts";
 import { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";
 import { capabilities } from "./providers.ts";
 import { realPathOf } from "./scan.ts";
@@ -76,6 +85,12 @@ export interface DiscoverHooksOptions {
   registry?: CapabilityRegistry;
   /** The person's home; the environment's when absent. */
   home?: string;
+  /** What each hook may do, in a process of its own; all that this process may when absent. */
+  permissions?: HookPermissions;
+  /** What single hooks may do instead, by absolute path: the person's settings, never the project's. */
+  hookPermissions?: ReadonlyMap<string, HookPermissions>;
+  /** Whether scripts and commands of settings files run as hooks; default false. */
+  shellHooks?: boolean;
   /** Says which hooks of the project may run; the approvals in the person's folder when absent. */
   trust?: TrustGate;
   /** Folders of plugins that the person named. */
@@ -175,6 +190,7 @@ export async function discoverHooks(
     const candidate: HookCandidate = { source: "named", level: "user", kind: "module", path, state: "loaded" };
     try {
       const resolvedPath = resolveHookPath(path, resolve(cwd));
+      Object.assign(candidate, filedUnder(resolvedPath));
       add({ candidate, resolvedPath }, realPathOf(resolvedPath));
     } catch {
       // The loader says what is wrong with it.
@@ -219,18 +235,118 @@ export async function discoverAndLoadHooks(
     candidates,
     discoveryWarnings: warnings,
   };
+  const logger = options.logger ?? silentLogger;
+  const modules = hooks.filter((hook) => !isShell(hook, options));
+  const loaded = await loadHooks(modules.map((hook) => sourceOf(hook, options)), cwd, options);
+  const byPath = new Map(loaded.hooks.map((hook) => [hook.path, hook]));
+  const failed = new Map(loaded.errors.map(({ path, error }) => [path, error]));
   for (const hook of hooks) {
-    if (hook.item?.kind === "command") {
-      Object.assign(hook.candidate, { state: "disabled", reason: "shell hooks are off; --shell-hooks runs them" });
-      continue;
+    const { candidate } = hook;
+    const { path } = candidate;
+    if (modules.includes(hook)) {
+      const own = byPath.get(path);
+      if (own !== undefined) result.hooks.push(own);
+    } else if (options.shellHooks) {
+      const shell = shellHookOf(hook, cwd, logger);
+      result.hooks.push(createShellHook(shell));
+      for (const warning of shellWarnings(shell)) result.warnings.push({ path, warning });
+    } else Object.assign(candidate, { state: "disabled", reason: "shell hooks are off; --shell-hooks runs them" });
+    // What a copy is called says nothing to the person.
+    const from = hook.approval?.loadFrom;
+    const named = (text: string) => from === undefined ? text : text.replaceAll(from, path);
+    const error = failed.get(path);
+    if (error !== undefined) {
+      Object.assign(candidate, { state: "failed", reason: named(error) });
+      result.errors.push({ path, error: named(error) });
     }
-    const loaded = await loadFound(hook, cwd, options);
-    result.hooks.push(...loaded.hooks);
-    result.errors.push(...loaded.errors);
-    result.warnings.push(...loaded.warnings);
-    for (const { error } of loaded.errors) Object.assign(hook.candidate, { state: "failed", reason: error });
+    for (const { path: about, warning } of loaded.warnings) {
+      if (about === path) result.warnings.push({ path, warning: named(warning) });
+    }
   }
   return result;
+}
+
+/** Whether a hook is started as a program. Without the adapter, a script is for the loader to refuse. */
+function isShell({ candidate: { kind } }: FoundHook, { shellHooks = false }: DiscoverHooksOptions): boolean {
+  return kind === "command" || (kind === "script" && shellHooks);
+}
+
+function sourceOf(
+  { candidate: { path }, approval, resolvedPath }: FoundHook,
+  options: DiscoverHooksOptions,
+): HookSource {
+  const permissions = resolvedPath === undefined ? undefined : options.hookPermissions?.get(resolvedPath);
+  const entry = approval?.loadFrom;
+  return {
+    path,
+    ...(resolvedPath === undefined ? {} : { resolvedPath }),
+    // Without rights for the run there is no isolation that rights of a hook could widen or narrow.
+    ...(permissions === undefined || options.permissions === undefined ? {} : { permissions }),
+    ...(entry === undefined ? {} : { approved: { entry, files: [...approval?.copies?.values() ?? [entry]] } }),
+  };
+}
+
+function shellHookOf(hook: FoundHook, cwd: string, logger: HookLogger): ShellHookOptions {
+  const { candidate: { path, type, tool = "*" }, item, resolvedPath = path, approval } = hook;
+  const common = {
+    path,
+    cwd,
+    logger,
+    ...(approval === undefined ? {} : { approval }),
+    ...(item?.pluginRoot === undefined ? {} : { pluginRoot: item.pluginRoot }),
+  };
+  if (item?.command !== undefined) {
+    const { event, matcher, command, args, timeout } = item.command;
+    return {
+      ...common,
+      resolvedPath: item._source.path,
+      event,
+      matcher,
+      program: { kind: "command", command, ...(args === undefined ? {} : { args }) },
+      ...(timeout === undefined ? {} : { timeout }),
+    };
+  }
+  return {
+    ...common,
+    resolvedPath,
+    event: type === "post" ? "PostToolUse" : "PreToolUse",
+    // The name of a file is the name of a tool, not a pattern.
+    matcher: /^[\w *-]+$/.test(tool) ? tool : `^${RegExp.escape(tool)}$`,
+    seesErrors: true,
+    program: { kind: "script", path: resolvedPath },
+  };
+}
+
+function shellWarnings({ program, matcher }: ShellHookOptions): string[] {
+  if (program.kind === "command") return [];
+  const fault = scriptFault(program.path);
+  const odd = oddMatcher(matcher);
+  return [
+    ...(fault === undefined ? [] : [`${fault}; until then each tool that it is for is blocked`]),
+    ...(odd === undefined ? [] : [odd]),
+  ];
+}
+
+/**
+ * The approvals that hooks of a project are checked against, with the rights that they would get.
+ *
+ * @param cwd The project's folder.
+ * @param options Those of discovery.
+ * @param pins Approvals by content alone, from a pin file that the person named.
+ */
+export function createTrust(
+  cwd: string,
+  options: Pick<DiscoverHooksOptions, "home" | "permissions" | "hookPermissions">,
+  pins: readonly Approval[] = [],
+): Trust {
+  const { home = homeDirectory(), permissions, hookPermissions } = options;
+  return new Trust({
+    cwd,
+    pins,
+    ...(home === "" ? {} : { store: new TrustStore(trustFolder(home)) }),
+    grants: ({ path }) =>
+      permissions === undefined ? IN_PROCESS : mergeGrants(permissions, hookPermissions?.get(path)) as unknown as Json,
+  });
 }
 
 /**
@@ -265,21 +381,21 @@ export async function trustRequests(
   return requests;
 }
 
-/** Loads one hook. What it is called stays what the person knows it by, wherever its bytes come from. */
-async function loadFound(hook: FoundHook, cwd: string, options: LoadHooksOptions): Promise<LoadHooksResult> {
-  const { path } = hook.candidate;
-  const from = hook.approval?.loadFrom;
-  const file = from ?? hook.resolvedPath;
-  // A URL says every path as it is; a plain path would have its Unicode spaces changed.
-  const loaded = await loadHooks([file === undefined ? path : toFileUrl(file).href], cwd, options);
-  const renamed = (text: string) => from === undefined ? text : text.replaceAll(from, path);
-  return {
-    hooks: loaded.hooks.map((loadedHook) =>
-      Object.assign(loadedHook, { path, resolvedPath: hook.resolvedPath ?? loadedHook.resolvedPath })
-    ),
-    errors: loaded.errors.map(({ error }) => ({ path, error: renamed(error) })),
-    warnings: loaded.warnings.map(({ warning }) => ({ path, warning: renamed(warning) })),
-  };
+/** How a path that was given runs, and what for: a script in `pre` or `post` is for the tool that it is called after. */
+function filedUnder(path: string): Pick<HookCandidate, "kind" | "type" | "tool"> {
+  const extension = extname(path);
+  if (MODULE_EXTENSIONS.has(extension.toLowerCase()) || realKind(path) !== "file") return { kind: "module" };
+  const folder = basename(dirname(path));
+  if (folder !== "pre" && folder !== "post") return { kind: "script", type: "pre", tool: "*" };
+  return { kind: "script", type: folder, tool: basename(path, extension) };
+}
+
+function realKind(path: string): "file" | "other" {
+  try {
+    return Deno.statSync(path).isFile ? "file" : "other";
+  } catch {
+    return "other";
+  }
 }
 
 /** Tells hooks that come with the project: those in its folders, and all of a home that lies in the repository. */

@@ -6,6 +6,8 @@
 
 export * from "./capability.ts";
 export {
+  type Approved,
+  createTrust,
   discoverAndLoadHooks,
   type DiscoverAndLoadResult,
   type DiscoveredHooks,

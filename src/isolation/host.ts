@@ -40,6 +40,8 @@ export interface IsolatedHookOptions {
   path: string;
   /** Absolute path. */
   resolvedPath: string;
+  /** The file that is imported. */
+  entry: string;
   /** Where the session works. */
   cwd: string;
   /** What `ctx.cwd` names, where it is another folder. */
@@ -206,14 +208,14 @@ export class IsolatedHook implements LoadedHook {
   }
 
   async #start(): Promise<Child> {
-    const { grants, limits, cwd, contextCwd, path, resolvedPath, timeout } = this.#options;
+    const { grants, limits, cwd, contextCwd, path, resolvedPath, entry, timeout } = this.#options;
     this.#registered = new Map();
     this.#registrations = 0;
     const loaded = this.#loaded = Promise.withResolvers<void>();
     const child = await Child.start({
       grants,
       config: {
-        url: toFileUrl(resolvedPath).href,
+        url: toFileUrl(entry).href,
         path,
         resolvedPath,
         cwd: contextCwd ?? cwd,

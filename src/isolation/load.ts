@@ -36,6 +36,10 @@ export interface LoadIsolatedOptions extends IsolationOptions {
   path: string;
   /** Absolute path. */
   resolvedPath: string;
+  /** The file that is imported. */
+  entry: string;
+  /** Its own files, which it may read; those that it imports from below its folder when absent. */
+  hookFiles?: readonly string[];
   /** Where the session works. */
   cwd: string;
   /** What the hook may do; not yet checked. */
@@ -70,7 +74,7 @@ const LINE_LENGTH = 2_000;
  * @throws {Error} When this program may not start processes, or the hook cannot be loaded.
  */
 export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<LoadedHook> {
-  const { path, resolvedPath, cwd, timeout, logger, warn, exec, print, closed, contextCwd, ...limits } = options;
+  const { path, resolvedPath, entry, cwd, timeout, logger, warn, exec, print, closed, contextCwd, ...limits } = options;
   const permissions = parseGrants(options.permissions);
   if (Deno.build.standalone) {
     throw new Error(
@@ -79,7 +83,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
   }
   try {
     const cache = cacheFolder();
-    const hookFiles = await modulesOf(resolvedPath);
+    const hookFiles = options.hookFiles ?? await modulesOf(entry);
     const grants = await resolveGrants(permissions, {
       project: cwd,
       hookFiles,
@@ -93,6 +97,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
     return await IsolatedHook.load({
       path,
       resolvedPath,
+      entry,
       cwd,
       permissions,
       grants,

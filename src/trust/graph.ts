@@ -115,6 +115,7 @@ class Walk {
   async named(text: string, from: string | undefined, options: ProgramOptions): Promise<void> {
     const inside = (path: string) => options.within.some((folder) => isWithin(folder, path));
     const names = namesIn(text);
+    if (from !== undefined && /\.py$/i.test(from)) addPythonModules(names);
     const bases = new Set(from === undefined ? options.bases : [dirname(from), ...options.bases]);
     const programs = new Set<string>();
     const look = (path: string) => {
@@ -221,6 +222,15 @@ function namesIn(text: string): Set<string> {
     for (const part of [name, ...name.split(/[=:,@]/)]) names.add(part);
   }
   return new Set([...names].filter((name) => name.length < 1_000 && /[^./]/.test(name) && !name.includes("\0")));
+}
+
+/** `import a.b` means `a/b.py` or `a/b/__init__.py`. */
+function addPythonModules(names: Set<string>): void {
+  for (const name of [...names].filter((name) => /^\.*[\p{L}_][\p{L}\p{N}_.]*$/u.test(name))) {
+    const path = name.replace(/^\.+/, "").replaceAll(".", "/");
+    names.add(`${path}.py`);
+    names.add(`${path}/__init__.py`);
+  }
 }
 
 /** Reads a file, but nothing that could block or never end. */

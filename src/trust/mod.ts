@@ -7,4 +7,5 @@
 export { type Approval, type Json, type Subject } from "./approval.ts";
 export { type Repository, repositoryOf } from "./repository.ts";
 export { type StoredApprovals, trustFolder, TrustStore } from "./store.ts";
-export { type FileChange, IN_PROCESS, Trust, type TrustOptions, type TrustRequest } from "./trust.ts";
+export { IN_PROCESS } from "./rights.ts";
+export { type FileChange, Trust, type TrustOptions, type TrustRequest } from "./trust.ts";

@@ -31,6 +31,16 @@ export function trustFolder(home: string = homeDirectory()): string {
 }
 
 /**
+ * The folder with the approved bytes of hooks, beside that of the approvals. Hooks may read what is theirs in it, and no grant
+ * lets them write there.
+ *
+ * @param trust The folder of the approvals.
+ */
+export function approvedFolder(trust: string = trustFolder()): string {
+  return join(dirname(trust), "approved");
+}
+
+/**
  * Approvals on disk: one file, replaced as a whole, and a folder with the approved bytes of each approval.
  */
 export class TrustStore {
@@ -48,9 +58,9 @@ export class TrustStore {
     this.#file = join(folder, "approvals.json");
   }
 
-  /** Folder with the approved bytes of an approval. */
+  /** Folder with the approved bytes of an approval. Hooks read their own there, so it is not in {@linkcode folder}. */
   copyFolder(id: string): string {
-    return join(this.folder, "copies", id);
+    return join(approvedFolder(this.folder), id);
   }
 
   /** Reads the approvals. A store that cannot be read, or that others could have written, approves nothing. */
@@ -111,7 +121,7 @@ export class TrustStore {
   /** Removes the bytes of approvals that are gone. */
   #sweep(kept: ReadonlySet<string>): void {
     try {
-      for (const { name } of Deno.readDirSync(join(this.folder, "copies"))) {
+      for (const { name } of Deno.readDirSync(approvedFolder(this.folder))) {
         if (!kept.has(name)) Deno.removeSync(this.copyFolder(name), { recursive: true });
       }
     } catch {

@@ -12,6 +12,7 @@ import { type Approval, canonicalJson, digestOf, type Json, sha256, type Subject
 import { copyPaths, ensureCopy } from "./copy.ts";
 import { type HookFiles, moduleFiles, programFiles, readRegularFile } from "./graph.ts";
 import { isWithin, type Repository, repositoryOf } from "./repository.ts";
+import { covers, IN_PROCESS } from "./rights.ts";
 import { TrustStore } from "./store.ts";
 
 /** Options of {@linkcode Trust}. */
@@ -56,8 +57,6 @@ export interface TrustRequest {
   approve(): Promise<void>;
 }
 
-/** What a hook gets that runs in the host's own process. */
-export const IN_PROCESS: Json = "in-process";
 /** What a shell hook gets, whatever is granted to modules. */
 const UNRESTRICTED: Json = "unrestricted program";
 
@@ -201,7 +200,7 @@ export class Trust implements TrustGate {
     }
     const reader = new Reader(root);
     const current = {
-      grants: canonicalJson(this.#grants(hook)),
+      grants: this.#grants(hook),
       replaces: replacedBy(hook, found),
     };
     let reason = "";
@@ -253,7 +252,7 @@ export class Trust implements TrustGate {
           } to a file of the project; import it by a relative path`,
         };
       }
-      return { trusted: true, loadFrom: copies.get(entry)! };
+      return { trusted: true, loadFrom: copies.get(entry)!, copies };
     }
     const verify = () => {
       const now = new Reader(root);
@@ -357,14 +356,14 @@ class Reader {
 
 function firstChange(
   approval: Approval,
-  current: { grants: string; replaces: string[] },
+  current: { grants: Json; replaces: string[] },
   reader: Reader,
 ): string | undefined {
   for (const [path, hash] of Object.entries(approval.files)) {
     const now = reader.hash(path);
     if (now !== hash) return now === undefined ? `${path} can no longer be read` : `${path} has changed`;
   }
-  if (canonicalJson(approval.grants) !== current.grants) return "what it may do has changed";
+  if (!covers(approval.grants, current.grants)) return "what it may do has changed";
   const more = current.replaces.find((path) => !approval.replaces.includes(path));
   return more === undefined ? undefined : `it would now take the place of your ${more}`;
 }

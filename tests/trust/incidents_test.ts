@@ -9,6 +9,7 @@ import {
   TrustStore,
 } from "../../mod.ts";
 import { hookNamed } from "../discovery/_project.ts";
+import { approvedFolder } from "../../src/trust/store.ts";
 import { calls, git, Repository } from "./_repository.ts";
 
 const HOOK = ".xcsh/hooks/pre/bash.ts";
@@ -276,7 +277,7 @@ Deno.test("incident: a store that was written by someone else", async () => {
 Deno.test("incident: approved bytes that were exchanged in the store are put right before they run", async () => {
   using repo = repository();
   await repo.approve();
-  const copies = join(trustFolder(repo.home), "copies");
+  const copies = approvedFolder(trustFolder(repo.home));
   const [copy] = [...Deno.readDirSync(copies)];
   const file = join(copies, copy!.name, "root", HELPER);
   Deno.chmodSync(file, 0o700);
@@ -352,7 +353,7 @@ Deno.test("Trust.revoke() takes an approval and its bytes back", async () => {
   assertEquals((await trust.revoke(".xcsh/hooks/post")).length, 0);
   assertEquals((await trust.revoke(".xcsh/hooks")).map(({ path }) => path), [HOOK]);
   assertEquals(trust.list(), []);
-  assertEquals([...Deno.readDirSync(join(trustFolder(repo.home), "copies"))], []);
+  assertEquals([...Deno.readDirSync(approvedFolder(trustFolder(repo.home)))], []);
   await repo.expectNothingRuns(/has not been approved/);
 });
 
