@@ -336,10 +336,14 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
   }
   if (!grants.links) await refuseLinks(allow);
   if (allow.read !== true) allow.read = [...new Set([...allow.read ?? [], ...scope.hookFiles])];
-  const protect = [project, scope.project]
+  const home = homeDirectory();
+  const homes = home === "" ? [] : [...new Set([home, await Deno.realPath(home).catch(() => home)])];
+  const protect = [project, scope.project, ...homes]
     .flatMap((root) => PROTECTED.map((name) => join(root, name)))
     .filter((path) => !namesExactly(allow.write, path));
-  const unwritable = [...protect, ...scope.hookFiles, ...scope.unwritable ?? [], ...scope.closed ?? []];
+  // What lies below a folder that is moved away is no longer where it is denied, so the whole of the person's own is.
+  const own = homes.map((root) => join(root, ".xcsh")).filter((path) => covers(allow.write, path));
+  const unwritable = [...protect, ...own, ...scope.hookFiles, ...scope.unwritable ?? [], ...scope.closed ?? []];
   add(deny, "write", unwritable.filter((path) => opens(allow.write, path)));
   add(deny, "read", (scope.closed ?? []).filter((path) => opens(allow.read, path)));
   const exec = await Promise.all((grants.exec ?? []).map((line) => resolveExec(line, project, scope.path)));
@@ -349,6 +353,12 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
 function namesExactly(grant: Grant | undefined, path: string): boolean {
   return grant !== undefined && grant !== true &&
     grant.some((granted) => granted === path || granted.startsWith(path + SEPARATOR));
+}
+
+/** Whether a grant reaches all of a folder. */
+function covers(grant: Grant | undefined, path: string): boolean {
+  if (grant === undefined || grant === true) return grant === true;
+  return grant.some((granted) => path === granted || path.startsWith(granted + SEPARATOR));
 }
 
 /** Whether a grant reaches a path, or something below it. */

@@ -57,7 +57,8 @@ export function readAnswer({ code, stdout, stderr }: ExecResult): ShellAnswer {
 }
 
 function readOutput(stdout: string): ShellAnswer {
-  const text = stdout.trim();
+  // Not by `trim`, which takes a byte order mark for a space.
+  const text = stdout.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
   if (text === "") return {};
   const answers = objectsIn(text);
   if (answers.length > 1) {

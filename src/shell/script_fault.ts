@@ -29,7 +29,7 @@ export function scriptFault(path: string): string | undefined {
   if (head.length === 0) return `${path} is empty; write #!/bin/sh and what to check`;
   // A program in the machine's own format: ELF, or Mach-O.
   if (head[0] === 0x7f || head[0] === 0xcf || head[0] === 0xca || head[0] === 0xfe) return undefined;
-  const [line = ""] = new TextDecoder().decode(head).split("\n");
+  const [line = ""] = new TextDecoder("utf-8", { ignoreBOM: true }).decode(head).split("\n");
   if (line.startsWith("\ufeff")) {
     return `${path} begins with a byte order mark, which hides its #! line; save it without`;
   }
