@@ -36,7 +36,8 @@ export class Output {
     this.closed = this.#closing.signal;
     this.theme = usesColour(this.#stdout) ? colours : plainTheme;
     this.noteTheme = usesColour(this.#stderr) ? colours : plainTheme;
-    this.width = this.#stdout.isTerminal() ? Deno.consoleSize().columns : 80;
+    // Some terminals do not know how wide they are, and say 0.
+    this.width = (this.#stdout.isTerminal() ? Deno.consoleSize().columns : 0) || 80;
   }
 
   /** Prints text as it is. */

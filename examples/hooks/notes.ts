@@ -28,7 +28,7 @@ export default function notes(pi: HookAPI): void {
       const bar = theme.fg("accent", "┃");
       const title = expanded && message.details ? `Note, ${message.details.at}` : "Note";
       const text = typeof message.content === "string" ? message.content : "";
-      return [`${bar} ${theme.bold(title)}`, ...wrap(text, width - 2).map((line) => `${bar} ${line}`)];
+      return [`${bar} ${theme.bold(title)}`, ...wrap(text, Math.max(1, width - 2)).map((line) => `${bar} ${line}`)];
     },
   }));
 }
@@ -42,7 +42,7 @@ function wrap(text: string, width: number): string[] {
         lines.push(line);
         line = "";
       }
-      for (; word.length > Math.max(1, width); word = word.slice(width)) lines.push(word.slice(0, width));
+      for (; word.length > width; word = word.slice(width)) lines.push(word.slice(0, width));
       line = line === "" ? word : `${line} ${word}`;
     }
     lines.push(line);

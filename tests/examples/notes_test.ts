@@ -11,6 +11,9 @@ Deno.test("/note sends a note, and its renderer draws it", async () => {
   assertEquals(t.render(message, { width: 10 }), ["┃ Note", "┃ mind the", "┃ gap"]);
   assertEquals(t.render({ ...message, details: { at: "now" } }, { expanded: true })?.[0], "┃ Note, now");
   assertEquals(t.render({ ...message, content: "x".repeat(9) }, { width: 6 }), ["┃ Note", "┃ xxxx", "┃ xxxx", "┃ x"]);
+  for (const width of [0, 1, 2, 3]) {
+    assertEquals(t.render({ ...message, content: "ab" }, { width }), ["┃ Note", "┃ a", "┃ b"]);
+  }
   await t.runCommand("/note");
   assertEquals(t.notifications, [{ message: "Say what to note: /note <text>", type: "warning" }]);
 });
