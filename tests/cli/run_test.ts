@@ -328,3 +328,18 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+Deno.test({ name: "SIGINT ends a session whose gate never answers", ignore: Deno.build.os === "windows" }, async () => {
+  await using folder = new Folder({
+    "hang.ts": `export default (pi) => void pi.on("tool_call", () => new Promise(() => {}));`,
+  });
+  const script = folder.script("touch ran");
+  const child = start(["run", "go", "--json", "--script", script, "--hook", "hang.ts"], { cwd: folder.path });
+  const reader = child.stdout.getReader();
+  await readUntil(reader, "tool_execution_start");
+  child.kill("SIGINT");
+  while (!(await reader.read()).done);
+  await child.stderr.cancel();
+  assertEquals((await child.status).code, 130);
+  assertEquals([...Deno.readDirSync(folder.path)].some(({ name }) => name === "ran"), false);
+});
