@@ -4,45 +4,45 @@
  * @module
  */
 
-import { resolve } from "@std/path";
 import type { HookLogger, HookUIContext } from "../src/api.ts";
 import { AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
-import { SessionManager } from "../src/session/store.ts";
 import { ScriptedModel } from "../src/models/scripted.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
 import { keepColours } from "../src/ui/text.ts";
-import { errorText } from "../src/values.ts";
+import { errorText, nearest } from "../src/values.ts";
 import { folderOf, promptOf } from "./arguments.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
 import { type HookOptions, loadHooksOf, onLostError } from "./hooks.ts";
+import { readPrompts } from "./interactive.ts";
 import { Output } from "./output.ts";
+import { runSessionCommand, SESSION_COMMANDS } from "./session_commands.ts";
+import { type ModelOptions, openModel, openSession, type SessionOptions } from "./session_source.ts";
 import { JsonReporter, type Reporter, TextReporter } from "./report.ts";
 
 /** Options of {@linkcode runSession}. */
-export interface RunOptions extends HookOptions {
-  /** JSON file with the answers of the model. */
-  script?: string | undefined;
+export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">, ModelOptions {
   /** The folder that the session works in. */
   cwd?: string | undefined;
-  /** JSONL file that keeps the session. */
-  session?: string | undefined;
+  /** JSONL file that keeps the session; `false` to keep it in memory. */
+  session?: string | boolean | undefined;
+  /** Read prompts line by line. */
+  interactive?: boolean | undefined;
   /** Print one JSON record a line. */
   json?: boolean | undefined;
 }
 
-/** Runs one prompt, or one slash command, and ends the session. */
+/** Runs one prompt or one slash command, or all that are typed, and ends the session. */
 export async function runSession(options: RunOptions, argument: string | undefined): Promise<void> {
   const cwd = await folderOf(options.cwd);
-  const { script } = options;
-  const model = script === undefined
-    ? new ScriptedModel({ turns: [] })
-    : await usable(() => ScriptedModel.load(script));
-  const prompt = await promptOf(argument);
+  const named = await openModel(options);
+  const model = named ?? new ScriptedModel({ turns: [] });
+  const interactive = argument === undefined && (options.interactive || Deno.stdin.isTerminal());
+  const prompt = interactive ? undefined : await promptOf(argument);
   const output = new Output();
   const report: Reporter = options.json ? new JsonReporter(output) : new TextReporter(output);
-  if (script === undefined && !prompt.startsWith("/")) {
+  if (named === undefined && !prompt?.startsWith("/")) {
     report.notify(
-      "No model was named, so nothing answers but the hooks; name its answers: --script script.json",
+      "No model was named, so nothing answers but the hooks; name one with --model, or its answers: --script script.json",
       "warning",
     );
   }
@@ -57,9 +57,8 @@ export async function runSession(options: RunOptions, argument: string | undefin
     throw new ExitError(EXIT_FAILED);
   }
 
-  const sessionManager = options.session === undefined
-    ? SessionManager.inMemory(cwd)
-    : await usable(() => SessionManager.open(resolve(options.session!), { cwd }));
+  const source = { ...options, session: typeof options.session === "string" ? options.session : undefined };
+  const sessionManager = await openSession(source, cwd, interactive && options.session !== false);
   const session = new AgentSession({
     cwd,
     hooks,
@@ -82,9 +81,29 @@ export async function runSession(options: RunOptions, argument: string | undefin
   });
   output.closed.addEventListener("abort", () => void session.abort());
 
-  try {
-    await session.prompt(prompt);
+  const say = (text: string) => options.json ? output.record({ type: "output", text }) : output.line(text);
+  const take = async (text: string): Promise<boolean> => {
+    const outcome = await runSessionCommand(text, { session, cwd, say });
+    if (outcome === false) {
+      await session.prompt(text).catch((error) => Promise.reject(withNearest(error, text, session)));
+    }
     await session.waitForIdle();
+    return outcome !== "quit";
+  };
+
+  try {
+    await session.start();
+    if (prompt !== undefined) await take(prompt);
+    else {
+      const ask = () => Deno.stdin.isTerminal() && !options.json && output.write("> ");
+      for await (const line of readPrompts(ask)) {
+        try {
+          if (!await take(line)) break;
+        } catch (error) {
+          report.notify(errorText(error), "error");
+        }
+      }
+    }
     // What an isolated hook still has to draw is drawn while its process lives.
     await shown.end();
   } catch (error) {
@@ -115,13 +134,15 @@ class Sequence {
   }
 }
 
-/** A file that was named and cannot be used is wrong usage. */
-async function usable<T>(open: () => T | Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    throw new UsageError(errorText(error), { cause: error });
-  }
+/** Names the nearest of all commands, those that every session has included. */
+function withNearest(error: unknown, text: string, session: AgentSession): unknown {
+  if (!(error instanceof UnknownCommandError)) return error;
+  const name = text.slice(1).split(/\s/, 1)[0]!;
+  const names = [...SESSION_COMMANDS, ...session.runner.getRegisteredCommands().map((command) => command.name)];
+  const near = nearest(name, names);
+  return new UnknownCommandError(
+    `There is no command /${name}; ${near === undefined ? "/help lists them" : `did you mean /${near}?`}`,
+  );
 }
 
 function loggerOf(report: Reporter): HookLogger {
