@@ -63,7 +63,7 @@ export interface ProgramOptions extends ExecOptions {
   clearEnv?: boolean;
   /** What it reads from its standard input, which is empty otherwise. */
   input?: string;
-  /** Whether it gets a process group of its own, by which all that it starts can be ended; default true. */
+  /** Whether it may leave the process group of this process; default true. */
   detached?: boolean;
 }
 
@@ -125,19 +125,18 @@ function requireCall(command: unknown, args: unknown): void {
 
 function start(command: string, args: readonly string[], options: ProgramOptions): ProcessTree {
   const { cwd, env, clearEnv = false, detached = true } = options;
-  const group = detached && Deno.build.os !== "windows";
   try {
-    const program = new Deno.Command(command, {
-      args: [...args],
-      cwd,
-      clearEnv,
-      ...(env === undefined ? {} : { env }),
-      stdin: options.input === undefined ? "null" : "piped",
-      stdout: "piped",
-      stderr: "piped",
-      detached: group,
-    });
-    return new ProcessTree(() => program.spawn(), group);
+    return new ProcessTree((tree) =>
+      new Deno.Command(command, {
+        args: [...args],
+        cwd,
+        clearEnv,
+        env: { ...env, ...tree.env },
+        stdin: options.input === undefined ? "null" : "piped",
+        stdout: "piped",
+        stderr: "piped",
+        detached: tree.detached,
+      }).spawn(), detached);
   } catch (error) {
     throw new ExecError(`Cannot run ${JSON.stringify(command)}: ${startFailure(error, command, cwd)}`, {
       cause: error,

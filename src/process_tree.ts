@@ -30,33 +30,49 @@ export function exitCodeOfSignal(signal: Deno.Signal): number {
   return 128 + (SIGNAL_NUMBERS[signal] ?? 0);
 }
 
+/** Set in the environment of a program, so that all that it starts can be told by it. */
+const MARK = "XCSH_HOOKS_RUN";
+let marks = 0;
+
 /**
  * A program and all that it starts. To be told to {@linkcode ProcessTree.forget} it once it has ended; until then it ends
  * with this process.
+ *
+ * What belongs to it is told by a mark in its environment where the system shows environments (Linux with `-A`), since there
+ * a process group of its own would cost more than the program: it makes the system copy this process first. Elsewhere it
+ * gets a group. Children of what belongs to it belong to it in either case.
  */
 export class ProcessTree {
   /** Whether it was told to end. */
   killed = false;
   /** The program itself. */
   readonly child: Deno.ChildProcess;
-  /** Processes that left the group, with the time at which they began, since another one may get the same number. */
-  readonly #strays = new Map<number, string>();
+  readonly #group: boolean;
+  readonly #mark: string;
+  /** Processes of it with the time at which they began, since another one may get the same number. */
+  readonly #found = new Map<number, string>();
   #killAt = 0;
   #killTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * Starts a program and watches it.
    *
-   * @param spawn Spawns the program.
-   * @param group Whether it leads a process group of its own.
+   * @param spawn Spawns the program, with the environment and the setting of `detached` that it is given.
+   * @param mayLeaveGroup Whether the program may leave the process group of this process.
    * @throws What `spawn` throws.
    */
-  constructor(spawn: () => Deno.ChildProcess, readonly group: boolean) {
+  constructor(
+    spawn: (options: { env: Record<string, string>; detached: boolean }) => Deno.ChildProcess,
+    mayLeaveGroup: boolean,
+  ) {
+    const marked = showsEnvironments();
+    this.#group = mayLeaveGroup && !marked && !WINDOWS;
+    this.#mark = `${Deno.pid}.${++marks}.${crypto.randomUUID()}`;
     running.add(this);
     // Before it starts: a signal that comes in between must not leave it behind.
     watchHost();
     try {
-      this.child = spawn();
+      this.child = spawn({ env: marked ? { [MARK]: this.#mark } : {}, detached: this.#group });
     } catch (error) {
       this.forget();
       throw error;
@@ -68,23 +84,13 @@ export class ProcessTree {
     if (this.killed) return;
     this.killed = true;
     this.#killAt = performance.now() + KILL_AFTER;
-    this.#killTimer = setTimeout(() => this.signal("SIGKILL"), KILL_AFTER);
-    this.signal(signal);
+    this.#killTimer = setTimeout(() => this.kill(), KILL_AFTER);
+    this.#signal(signal);
   }
 
-  /** Sends a signal to all of it, or to the program alone where no more is permitted. */
-  signal(signal: Deno.Signal): void {
-    const { pid } = this.child;
-    if (WINDOWS && maySignal()) {
-      attempt(() => {
-        new Deno.Command("taskkill", { args: ["/pid", `${pid}`, "/t", "/f"], stdout: "null", stderr: "null" })
-          .outputSync();
-      });
-    } else if (maySignal()) {
-      this.#findStrays();
-      attempt(() => Deno.kill(this.group ? -pid : pid, signal));
-      for (const stray of this.#strays.keys()) attempt(() => Deno.kill(stray, signal));
-    } else attempt(() => this.child.kill(signal));
+  /** Kills what there is of it, and what that starts meanwhile. */
+  kill(): void {
+    for (let round = 0; round < 5 && this.#signal("SIGKILL"); round++);
   }
 
   /** Resolves when nothing of a tree that was told to end is left, at the latest when the rest is killed. */
@@ -93,7 +99,7 @@ export class ProcessTree {
     for (let wait = 5; performance.now() < this.#killAt && this.#lives(); wait = Math.min(2 * wait, 50)) {
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
-    if (this.#lives()) this.signal("SIGKILL");
+    this.kill();
   }
 
   /** Ends the watch. */
@@ -103,34 +109,72 @@ export class ProcessTree {
     watchHost();
   }
 
-  #lives(): boolean {
+  /** Sends a signal to all of it, or to the program alone where no more is permitted. Whether there may be more of it. */
+  #signal(signal: Deno.Signal): boolean {
     const { pid } = this.child;
-    const all = processTable();
-    // Where nobody tells, ask the group; this signal does nothing to what runs.
-    if (all.size === 0) return this.group && attempt(() => Deno.kill(-pid, "SIGCONT"));
-    // What has ended counts as there until somebody reaps it, which in a container may be never.
-    return all.entries().some(([id, { ended, group, start }]) =>
-      !ended && (group === pid || this.#strays.get(id) === start)
-    );
+    if (!maySignal()) {
+      attempt(() => this.child.kill(signal));
+      return false;
+    }
+    if (WINDOWS) {
+      const args = ["/pid", `${pid}`, "/t", "/f"];
+      attempt(() => new Deno.Command("taskkill", { args, stdout: "null", stderr: "null" }).outputSync());
+      return false;
+    }
+    const members = this.#members();
+    if (this.#group) attempt(() => Deno.kill(-pid, signal));
+    for (const id of members ?? [pid]) attempt(() => Deno.kill(id, signal));
+    return members !== undefined && members.length > 0;
   }
 
-  /** Looks for processes that came from this one but left its group, as `setsid` does. */
-  #findStrays(): void {
+  #lives(): boolean {
+    const members = this.#members();
+    // Where nobody tells, ask the group; this signal does nothing to what runs.
+    if (members === undefined) return this.#group && attempt(() => Deno.kill(-this.child.pid, "SIGCONT"));
+    return members.length > 0 ||
+      this.#group && processTable().values().some((info) => !info.ended && info.group === this.child.pid);
+  }
+
+  /** What runs of it, its group left out; `undefined` where nobody tells. */
+  #members(): number[] | undefined {
     const { pid } = this.child;
     const all = processTable();
-    for (const [stray, start] of this.#strays) {
-      if (all.get(stray)?.start !== start) this.#strays.delete(stray);
+    if (all.size === 0) return undefined;
+    for (const [id, start] of this.#found) {
+      if (all.get(id)?.start !== start) this.#found.delete(id);
     }
-    const tree = new Set([pid, ...this.#strays.keys()]);
+    const tree = new Set([pid, ...this.#found.keys()]);
+    for (const [id, { group, ended }] of all) {
+      if (this.#group ? group === pid : !ended && hasMark(id, this.#mark)) tree.add(id);
+    }
     for (let before = 0; before !== tree.size;) {
       before = tree.size;
-      for (const [id, { parent, group, start }] of all) {
-        if (tree.has(id) || !(group === pid || tree.has(parent))) continue;
-        tree.add(id);
-        if (group !== pid) this.#strays.set(id, start);
-      }
+      for (const [id, { parent }] of all) if (tree.has(parent)) tree.add(id);
     }
+    const members: number[] = [];
+    for (const id of tree) {
+      const info = all.get(id);
+      // What has ended stays until somebody reaps it, which in a container may be never.
+      if (info === undefined || info.ended || (this.#group && info.group === pid)) continue;
+      this.#found.set(id, info.start);
+      members.push(id);
+    }
+    return members;
   }
+}
+
+let environments: boolean | undefined;
+
+/** Whether the system shows what is in the environment of other processes. */
+function showsEnvironments(): boolean {
+  return environments ??= Deno.build.os === "linux" && mayReadAll() && maySignal() &&
+    attempt(() => Deno.readFileSync(`/proc/${Deno.pid}/environ`));
+}
+
+function hasMark(pid: number, mark: string): boolean {
+  let found = false;
+  attempt(() => found = Deno.readTextFileSync(`/proc/${pid}/environ`).includes(`${MARK}=${mark}`));
+  return found;
 }
 
 interface ProcessInfo {
@@ -151,8 +195,7 @@ function processTable(): Map<number, ProcessInfo> {
       start: start.join(" "),
       ended: state?.startsWith("Z") ?? true,
     });
-  // Asking first, since at a terminal a denied access would ask the person.
-  if (Deno.build.os === "linux" && Deno.permissions.querySync({ name: "read" }).state === "granted") {
+  if (Deno.build.os === "linux" && mayReadAll()) {
     const read = attempt(() => {
       for (const { name } of Deno.readDirSync("/proc")) {
         if (!/^\d+$/.test(name)) continue;
@@ -175,6 +218,11 @@ function processTable(): Map<number, ProcessInfo> {
     }
   });
   return all;
+}
+
+/** Whether any file may be read. Asked for before reading, since at a terminal a denied access would ask the person. */
+function mayReadAll(): boolean {
+  return Deno.permissions.querySync({ name: "read" }).state === "granted";
 }
 
 /** Whether other processes than a direct child may be signalled. */
@@ -251,5 +299,5 @@ async function passOn(signal: Deno.Signal): Promise<void> {
 function killAll(event: Event): void {
   // An error that somebody handles ends nothing.
   if (event.defaultPrevented) return;
-  for (const tree of running) tree.signal("SIGKILL");
+  for (const tree of running) tree.kill();
 }

@@ -207,6 +207,10 @@ Deno.test("execCommand() ends the whole process tree (C5.3)", POSIX, async (t) =
     ],
     ["a grandchild in a session of its own", (pids) => `setsid sh -c 'echo $$ >>${pids}; sleep 60'; wait`],
     [
+      "one in a session of its own that has lost its parent",
+      (pids) => `(setsid sh -c 'echo $$ >>${pids}; sleep 60' &); (sh -c 'echo $$ >>${pids}; sleep 60' &); sleep 60`,
+    ],
+    [
       "one in a session of its own that ignores SIGTERM",
       (pids) => `setsid sh -c 'trap "" TERM; echo $$ >>${pids}; while :; do sleep 0.1; done'; wait`,
     ],
@@ -221,7 +225,7 @@ Deno.test("execCommand() ends the whole process tree (C5.3)", POSIX, async (t) =
           const controller = new AbortController();
           const pids = join(folder, "pids");
           const running = sh(script(pids), { signal: controller.signal });
-          const count = name === "grandchildren" ? 2 : 1;
+          const count = name === "grandchildren" || name.includes("lost") ? 2 : 1;
           await until("all have begun", async () => (await readPids(pids)).length === count);
           controller.abort();
           const { code, killed } = await running;
@@ -415,6 +419,25 @@ Deno.test("execCommand() works for a second time after a signal that the host ou
     await until("the program has begun", () => existsSync(`${folder}/begun`));
     child.kill("SIGTERM");
     assertEquals((await output).out, "true true still here\n");
+  });
+});
+
+Deno.test("execCommand() ends the whole process tree where environments cannot be seen (C5.3)", POSIX, async () => {
+  await withFolder(async (folder) => {
+    const pids = join(folder, "pids");
+    const script =
+      `trap "" TERM; (sh -c 'echo $$ >>${pids}; sleep 60' &); sh -c 'echo $$ >>${pids}; sleep 60' & sleep 60`;
+    const child = host(
+      `const controller = new AbortController();
+       const running = execCommand("sh", ["-c", ${JSON.stringify(script)}], ".", { signal: controller.signal });
+       while ((await Deno.readTextFile("${pids}").catch(() => "")).split("\\n").length < 3) await new Promise((r) => setTimeout(r, 20));
+       controller.abort();
+       console.log(JSON.stringify(await running));`,
+      ["--allow-run", "--allow-read"],
+    );
+    const { out, err } = await outputOf(child);
+    assertEquals([JSON.parse(out || "{}").killed, err], [true, ""]);
+    for (const pid of await readPids(pids)) await until(`${pid} is gone`, async () => !(await lives(pid)));
   });
 });
 
