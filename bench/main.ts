@@ -10,11 +10,21 @@ import { parseArgs } from "node:util";
 import { loadRows } from "./load.ts";
 import { emissionRows } from "./emit.ts";
 import { execRows } from "./exec.ts";
+import { isolationRows } from "./isolation.ts";
+import { replayRows } from "./replay.ts";
 import type { Measured, Row } from "./row.ts";
 import { startRows } from "./start.ts";
 import { wrapperRows } from "./wrapper.ts";
 
-const ROWS: readonly Row[] = [...emissionRows, ...wrapperRows, ...loadRows, ...execRows, ...startRows];
+const ROWS: readonly Row[] = [
+  ...emissionRows,
+  ...wrapperRows,
+  ...loadRows,
+  ...execRows,
+  ...startRows,
+  ...replayRows,
+  ...isolationRows,
+];
 
 const { values: options } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });
 const { only = "", json = false } = options;

@@ -17,7 +17,7 @@ export interface Row {
   /** The work. */
   readonly name: string;
   /** What `value` counts: `×` for a ratio of two times measured by turns. */
-  readonly unit: "×" | "µs" | "calls/s";
+  readonly unit: "×" | "× faster" | "µs" | "ms" | "s" | "MiB" | "calls/s";
   /** What `value` must be. */
   readonly target: { readonly atMost: number } | { readonly atLeast: number };
   /** Measures it. */
