@@ -91,16 +91,16 @@ export function frozenCopy<T>(value: T, what: string): T {
 
 /** As {@linkcode frozenCopy}, for a value that nobody else holds. */
 export function frozen<T>(value: T, what: string): T {
-  if (typeof value !== "object" || value === null) return value;
-  const handler = refusing(what);
+  return typeof value === "object" && value !== null ? frozenWith(value, refusing(what)) as T : value;
+}
+
+function frozenWith(value: object, handler: ProxyHandler<object>): object {
   const proxies = new Map<object, object>();
   const unfrozen: Record<string, unknown>[] = [];
   const proxyOf = (value: object): object => {
     let proxy = proxies.get(value);
     if (proxy !== undefined) return proxy;
-    // Only plain data can be frozen: a Map or a Date behind a proxy would no longer work.
-    const prototype = Object.getPrototypeOf(value);
-    const plain = prototype === Object.prototype || prototype === null || Array.isArray(value);
+    const plain = isPlain(value);
     proxy = plain ? new Proxy(value, handler) : value;
     proxies.set(value, proxy);
     if (plain) unfrozen.push(value as Record<string, unknown>);
@@ -114,9 +114,33 @@ export function frozen<T>(value: T, what: string): T {
     }
     Object.freeze(plain);
   }
-  return proxy as T;
+  return proxy;
 }
 
+/** Only plain data can be frozen: a Map or a Date behind a proxy would no longer work. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Array.isArray(value);
+}
+
+/** As {@linkcode frozen}, and faster, for what came out of JSON: a tree, in which nothing stands twice. */
+export function frozenTree<T>(value: T, what: string): T {
+  return freezeTree(value, refusing(what), 0) as T;
+}
+
+function freezeTree(value: unknown, handler: ProxyHandler<object>, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEEPEST_RECURSION) return frozenWith(value, handler);
+  if (!isPlain(value)) return value;
+  const plain = value as Record<string, unknown>;
+  for (const key of Object.keys(plain)) {
+    const child = plain[key];
+    if (typeof child === "object" && child !== null) plain[key] = freezeTree(child, handler, depth + 1);
+  }
+  return new Proxy(Object.freeze(plain), handler);
+}
+
+const DEEPEST_RECURSION = 500;
 const refusals = new Map<string, ProxyHandler<object>>();
 
 function refusing(what: string): ProxyHandler<object> {

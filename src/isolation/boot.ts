@@ -25,7 +25,7 @@ import { EVENT_RULES, type HookEvent, type HookEventName } from "../events.ts";
 import { type AnyHookHandler, createHook } from "../hook.ts";
 import { importHook, loadFailure } from "../import_hook.ts";
 import { MERGES } from "../merge.ts";
-import { errorText, frozen, isRecord } from "../values.ts";
+import { errorText, frozenTree, isRecord } from "../values.ts";
 import {
   ANSWERS_FD,
   type ChildConfig,
@@ -353,7 +353,7 @@ const announcing: HookAPI = {
 async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Promise<unknown> {
   const rule = EVENT_RULES[event.type];
   const merge = MERGES[rule.merge];
-  if ("input" in event) event.input = frozen(event.input, "the input of a tool");
+  if ("input" in event) event.input = frozenTree(event.input, "the input of a tool");
   const state = merge.begin(event, rule);
   const payload = merge.payload(state);
   const answer = await handler(payload as never, createContext(id), payload);
@@ -433,6 +433,12 @@ async function listen(): Promise<never> {
     // The host has closed the pipe, or is gone.
     if (length === null) Deno.exit(0);
     for (const line of lines.push(buffer.subarray(0, length))) take(readFrame(line, signalOf) as unknown as HostFrame);
+    // The rest of a long frame is on its way: waiting for it here takes less than coming back for each piece.
+    while (lines.open) {
+      const more = Deno.stdin.readSync(buffer);
+      if (more === null) Deno.exit(0);
+      for (const line of lines.push(buffer.subarray(0, more))) take(readFrame(line, signalOf) as unknown as HostFrame);
+    }
   }
 }
 

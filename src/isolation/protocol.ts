@@ -88,7 +88,7 @@ export type NumberToSignal = (signal: number, aborted: boolean) => AbortSignal;
  * @throws {TypeError} When the value refers to itself.
  */
 export function encode(value: unknown, signals?: SignalToNumber): { json: string; tagged: boolean } {
-  const tags = tag(value, signals, new Set());
+  const tags = tag(value, signals, 0);
   return { json: JSON.stringify(tags), tagged: tags !== value };
 }
 
@@ -123,79 +123,81 @@ export function readFrame(line: string, signals?: NumberToSignal): Record<string
 
 const MAX_DEPTH = 1_000;
 
-/** Returns the value itself when nothing in it needs a tag. */
-function tag(value: unknown, signals: SignalToNumber | undefined, open: Set<object>): unknown {
+/** Returns the value itself when nothing in it needs a tag: then it is sent as it is, which is what nearly all are. */
+function tag(value: unknown, signals: SignalToNumber | undefined, depth: number): unknown {
   switch (typeof value) {
     case "string":
     case "boolean":
       return value;
     case "number":
-      return Number.isFinite(value) && !Object.is(value, -0)
-        ? value
-        : { $: "number", v: Object.is(value, -0) ? "-0" : String(value) };
+      if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+      return { $: "number", v: Object.is(value, -0) ? "-0" : String(value) };
     case "bigint":
       return { $: "bigint", v: String(value) };
     case "object":
-      return value === null ? value : tagObject(value, signals, open);
+      return value === null ? value : tagObject(value, signals, depth);
     default:
       return { $: "undefined" };
   }
 }
 
-function tagObject(value: object, signals: SignalToNumber | undefined, open: Set<object>): unknown {
-  if (open.has(value)) throw new TypeError("it refers to itself, so it cannot be sent");
-  if (open.size > MAX_DEPTH) throw new TypeError(`it is nested more than ${MAX_DEPTH} deep, so it cannot be sent`);
-  open.add(value);
-  try {
-    if (Array.isArray(value)) return tagList(value, signals, open);
-    const prototype = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null) {
-      if (value instanceof Date) return { $: "date", v: value.getTime() };
-      if (value instanceof Set) return { $: "set", v: tagList([...value], signals, open) };
-      if (value instanceof Map) return { $: "map", v: [...value].map((pair) => tagList(pair, signals, open)) };
-      if (value instanceof Uint8Array) return { $: "bytes", v: toBase64(value) };
-      if (value instanceof Error) return { $: "error", v: [value.name, value.message] };
-      if (value instanceof AbortSignal) {
-        return signals ? { $: "signal", v: [signals(value), value.aborted] } : { $: "undefined" };
-      }
-      if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
-        return tag((value as { toJSON: () => unknown }).toJSON(), signals, open);
-      }
-    }
-    return tagProperties(value as Record<string, unknown>, prototype, signals, open);
-  } finally {
-    open.delete(value);
+function tagObject(value: object, signals: SignalToNumber | undefined, depth: number): unknown {
+  if (depth > MAX_DEPTH) {
+    throw new TypeError(`it refers to itself or is nested more than ${MAX_DEPTH} deep, so it cannot be sent`);
   }
+  if (Array.isArray(value)) return tagList(value, signals, depth + 1);
+  const prototype = Object.getPrototypeOf(value);
+  const plain = prototype === Object.prototype || prototype === null;
+  if (!plain) {
+    if (value instanceof Date) return { $: "date", v: value.getTime() };
+    if (value instanceof Set) return { $: "set", v: tagList([...value], signals, depth + 1) };
+    if (value instanceof Map) {
+      return { $: "map", v: [...value].map((pair) => tagList(pair, signals, depth + 1)) };
+    }
+    if (value instanceof Uint8Array) return { $: "bytes", v: toBase64(value) };
+    if (value instanceof Error) return { $: "error", v: [value.name, value.message] };
+    if (value instanceof AbortSignal) {
+      return signals ? { $: "signal", v: [signals(value), value.aborted] } : { $: "undefined" };
+    }
+    if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+      return tag((value as { toJSON: () => unknown }).toJSON(), signals, depth + 1);
+    }
+  }
+  return tagProperties(value as Record<string, unknown>, !plain, signals, depth + 1);
 }
 
-function tagList(list: readonly unknown[], signals: SignalToNumber | undefined, open: Set<object>): unknown {
+function tagList(list: readonly unknown[], signals: SignalToNumber | undefined, depth: number): unknown {
   let copy: unknown[] | undefined;
   for (let i = 0; i < list.length; i++) {
     const item = list[i];
-    const tagged = tag(item, signals, open);
+    const tagged = typeof item === "string" ? item : tag(item, signals, depth);
     if (tagged !== item && copy === undefined) copy = list.slice(0, i);
     copy?.push(tagged);
   }
   return copy ?? list;
 }
 
+/** Functions are left out, and with them a `toJSON` of the value's own, which is data here. */
 function tagProperties(
   value: Record<string, unknown>,
-  prototype: object | null,
+  rewrite: boolean,
   signals: SignalToNumber | undefined,
-  open: Set<object>,
+  depth: number,
 ): unknown {
-  // Getters are read once, and a `toJSON` of the value's own is data here.
   const keys = Object.keys(value);
-  const entries: [string, unknown][] = [];
-  let changed = prototype !== Object.prototype && prototype !== null;
-  for (const key of keys) {
+  let entries: [string, unknown][] | undefined = rewrite || Object.hasOwn(value, "$") ? [] : undefined;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
     const item = value[key];
-    const tagged = typeof item === "function" ? item : tag(item, signals, open);
-    if (tagged !== item || key === "$" || typeof item === "function") changed = true;
-    if (typeof item !== "function" && typeof item !== "symbol") entries.push([key, tagged]);
+    const dropped = typeof item === "function" || typeof item === "symbol";
+    const tagged = typeof item === "string" || dropped ? item : tag(item, signals, depth);
+    if (entries === undefined) {
+      if (tagged === item && !dropped) continue;
+      entries = keys.slice(0, i).map((before) => [before, value[before]]);
+    }
+    if (!dropped) entries.push([key, tagged]);
   }
-  if (!changed) return value;
+  if (entries === undefined) return value;
   if (Object.hasOwn(value, "$")) return { $: "object", v: entries };
   return Object.fromEntries(entries);
 }
@@ -320,6 +322,11 @@ export class LineReader {
   #size = 0;
 
   constructor(readonly limit: () => number) {}
+
+  /** Whether a line has begun. */
+  get open(): boolean {
+    return this.#size > 0;
+  }
 
   /** Takes bytes and gives the lines that they end. */
   *push(bytes: Uint8Array): Generator<string> {

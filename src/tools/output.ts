@@ -24,6 +24,7 @@ export interface Bounded {
  * @returns Its last {@linkcode MAX_LINES} lines and {@linkcode MAX_CHARS} characters.
  */
 export function keepEnd(text: string): Bounded {
+  if (text === "") return { text, truncated: false };
   let from = Math.max(0, text.length - MAX_CHARS);
   // Whole lines, unless the last line alone is too long.
   const newline = from === 0 ? -1 : text.indexOf("\n", from - 1);

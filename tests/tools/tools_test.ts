@@ -198,3 +198,9 @@ Deno.test("every tool refuses to begin once it is aborted", () =>
     }
     assertEquals([...Deno.readDirSync(folder)], []);
   }));
+
+Deno.test("bash says so when a command prints nothing", () =>
+  withFolder(async (folder) => {
+    const { text } = await runTool(folder, "bash", { command: "true" });
+    assertEquals(text, "(no output)");
+  }));
