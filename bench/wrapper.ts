@@ -22,8 +22,11 @@ function onTop(name: string, runner: HookRunner): Row {
     unit: "µs",
     target: { atMost: 3 },
     async run() {
-      const { ours, theirs } = await compare(() => wrapper.execute("1", PARAMS), () => tool.execute("1", PARAMS));
-      return { value: ours - theirs, detail: `${us(ours)} against ${us(theirs)}` };
+      const { ours, theirs, onTop } = await compare(
+        () => wrapper.execute("1", PARAMS),
+        () => tool.execute("1", PARAMS),
+      );
+      return { value: onTop, detail: `best samples; medians ${us(ours)} against ${us(theirs)}` };
     },
   };
 }
