@@ -407,7 +407,9 @@ export class HookRunner {
   ): Promise<unknown> {
     if (bound.length === 0) return NOTHING;
     try {
-      const outcome = this.#run({ event, rule, merge, throws, bound, state: merge.begin(event, rule), token: {} });
+      // Where handlers share the event, there is nothing to remember before one answers.
+      const state = merge.shared ? undefined : merge.begin(event, rule);
+      const outcome = this.#run({ event, rule, merge, throws, bound, state, token: {} });
       if (outcome === undefined) return NOTHING;
       return outcome instanceof Promise ? outcome : Promise.resolve(outcome);
     } catch (error) {
@@ -417,30 +419,33 @@ export class HookRunner {
 
   /** Runs handlers for as long as they answer at once, which needs no promise. */
   #run(emission: Emission): unknown {
-    const { bound, merge, state, event } = emission;
+    const { bound, merge, event } = emission;
     for (let i = 0; i < bound.length; i++) {
       const { hook, handler, context } = bound[i]!;
       try {
-        const payload = merge.shared ? event : merge.payload(state);
+        const payload = merge.shared ? event : merge.payload(emission.state);
         const answer: unknown = handler(payload as never, context, emission.token);
         if (answer === undefined && merge.shared) continue;
-        if (isThenable(answer)) return this.#runOn(emission, i, payload, answer);
+        if (isThenable(answer)) {
+          const last = i === bound.length - 1 && answer instanceof Promise;
+          return last ? this.#runOut(emission, hook, payload, answer) : this.#runOn(emission, i, payload, answer);
+        }
         if (this.#take(emission, hook, payload, answer)) break;
       } catch (error) {
         if (this.#fail(emission, hook, error)) return closedGate(emission.rule, error);
       }
     }
-    return merge.outcome(state);
+    return outcomeOf(emission);
   }
 
   /** Goes on with an emission from a handler that answers later. */
   async #runOn(emission: Emission, from: number, payload: HookEvent, pending: unknown): Promise<unknown> {
-    const { bound, merge, state, event } = emission;
+    const { bound, merge, event } = emission;
     for (let i = from; i < bound.length; i++) {
       const { hook, handler, context } = bound[i]!;
       try {
         if (i > from) {
-          payload = merge.shared ? event : merge.payload(state);
+          payload = merge.shared ? event : merge.payload(emission.state);
           pending = handler(payload as never, context, emission.token);
         }
         const answer: unknown = pending === undefined ? undefined : await pending;
@@ -450,14 +455,30 @@ export class HookRunner {
         if (this.#fail(emission, hook, error)) return closedGate(emission.rule, error);
       }
     }
-    return merge.outcome(state);
+    return outcomeOf(emission);
+  }
+
+  /** Ends an emission with a handler that answers later. As `#runOn`, but the least that can be waited for. */
+  #runOut(emission: Emission, hook: LoadedHook, payload: HookEvent, pending: Promise<unknown>): Promise<unknown> {
+    const fail = (error: unknown) =>
+      this.#fail(emission, hook, error) ? closedGate(emission.rule, error) : outcomeOf(emission);
+    return pending.then((answer) => {
+      if (answer === undefined && emission.merge.shared) return outcomeOf(emission);
+      try {
+        this.#take(emission, hook, payload, answer);
+      } catch (error) {
+        return fail(error);
+      }
+      return outcomeOf(emission);
+    }, fail);
   }
 
   /** Whether an answer ends the emission. */
-  #take({ merge, rule, state, event }: Emission, hook: LoadedHook, payload: HookEvent, answer: unknown): boolean {
+  #take(emission: Emission, hook: LoadedHook, payload: HookEvent, answer: unknown): boolean {
+    const { merge, rule, event } = emission;
     let effect: Effect;
     try {
-      effect = merge.take(state, answer, payload);
+      effect = merge.take(emission.state ??= merge.begin(event, rule), answer, payload);
     } catch (error) {
       throw new TypeError(`${hook.path}: ${errorText(error)}`, { cause: error });
     }
@@ -471,7 +492,7 @@ export class HookRunner {
         event,
         effect: stops ? rule.stop! : "change",
         ...(typeof reason === "string" ? { reason } : {}),
-        outcome: merge.outcome(state),
+        outcome: merge.outcome(emission.state),
       });
     }
     return stops;
@@ -528,7 +549,8 @@ interface Emission {
   readonly event: HookEvent;
   readonly rule: EventRule;
   readonly merge: Merge;
-  readonly state: unknown;
+  /** What the merge remembers; `undefined` until there is something. */
+  state: unknown;
   readonly bound: readonly Bound[];
   /** Whether what a handler throws reaches the emitter. */
   readonly throws: boolean;
@@ -542,6 +564,10 @@ function countRegistrations(hooks: readonly LoadedHook[], lists: readonly (reado
   for (const hook of hooks) count += hook.handlers.size;
   for (const list of lists) count += list.length;
   return count;
+}
+
+function outcomeOf({ merge, state }: Emission): unknown {
+  return state === undefined ? undefined : merge.outcome(state);
 }
 
 function closedGate(rule: EventRule, error: unknown): Record<string, unknown> {
