@@ -8,17 +8,27 @@ import { isAbsolute, resolve, toFileUrl } from "@std/path";
 import type { HookLogger } from "../src/api.ts";
 import type { LoadedHook } from "../src/hook.ts";
 import { type HookPermissions, mergeGrants } from "../src/isolation/grants.ts";
+import { discoverAndLoadHooks, type HookCandidate } from "../src/discovery/discover.ts";
 import { type HookSource, loadHooks, type LoadHooksOptions, type LoadHooksResult } from "../src/loader.ts";
 import { resolveHookPath } from "../src/paths.ts";
 import { readUserSettings } from "../src/user_settings.ts";
 import { errorText } from "../src/values.ts";
+import { askForTrust, discoveryOf } from "./discovery.ts";
+import type { DiscoveryOptions } from "./discovery_flags.ts";
 import { UsageError } from "./errors.ts";
 import { type GrantOptions, grantsOf, limitsOf } from "./grants.ts";
+import type { Output } from "./output.ts";
 
 /** What the options of a command say about hooks. */
-export interface HookOptions extends GrantOptions {
+export interface HookOptions extends GrantOptions, DiscoveryOptions {
   /** Paths of hooks, as they were typed: relative to the folder of the shell. */
   hook?: string[] | undefined;
+}
+
+/** What came of loading, and of looking for hooks. */
+export interface FoundHooksResult extends LoadHooksResult {
+  /** Everything that was found or named, and what became of it. */
+  candidates: HookCandidate[];
 }
 
 const loaded: LoadedHook[] = [];
@@ -37,14 +47,7 @@ export async function loadHooksOf(
   logger: HookLogger,
   more: LoadHooksOptions = {},
 ): Promise<LoadHooksResult> {
-  const here = Deno.cwd();
-  const given = new Map<string, string>();
-  const paths = (options.hook ?? []).map((path) => {
-    if (here === cwd || !isRelative(path)) return path;
-    const full = resolve(here, path);
-    given.set(full, path);
-    return full;
-  });
+  const { paths, given } = pathsOf(options, cwd);
   const run = grantsOf(options);
   const sources = run === undefined ? paths : await withGrants(paths, cwd, run);
   const result = await loadHooks(sources, cwd, {
@@ -58,6 +61,56 @@ export async function loadHooksOf(
   }
   loaded.push(...result.hooks);
   return result;
+}
+
+/**
+ * Loads the hooks that the options name, and those that are found in the folders of the project and of the person. One of the
+ * project that was not approved is asked about at a terminal, and left out otherwise.
+ *
+ * @param options The options.
+ * @param cwd The folder that the session works in.
+ * @param logger Where `pi.logger` writes.
+ * @param output Where a person is asked.
+ */
+export async function findAndLoadHooksOf(
+  options: HookOptions,
+  cwd: string,
+  logger: HookLogger,
+  output: Output,
+): Promise<FoundHooksResult> {
+  if (options.discovery === false) return { ...await loadHooksOf(options, cwd, logger), candidates: [] };
+  const discovery = await discoveryOf(options, cwd, grantsOf(options));
+  await askForTrust(cwd, discovery, output);
+  const { paths, given } = pathsOf(options, cwd);
+  const { discoveryWarnings, ...result } = await discoverAndLoadHooks(paths, cwd, {
+    ...discovery,
+    logger,
+    isolation: limitsOf(options),
+  });
+  loaded.push(...result.hooks);
+  result.warnings.push(...discoveryWarnings.map((warning) => ({ path: "discovery", warning })));
+  for (const { path, state, reason = "" } of result.candidates) {
+    if (state !== "untrusted") continue;
+    if (options.requireTrust) result.errors.push({ path, error: `not trusted: ${reason}` });
+    else result.warnings.push({ path, warning: `not trusted, so it was left out: ${reason}` });
+  }
+  for (const item of [...result.hooks, ...result.errors, ...result.warnings, ...result.candidates]) {
+    item.path = given.get(item.path) ?? item.path;
+  }
+  return result;
+}
+
+/** The paths as the loader needs them, and as they were typed. */
+function pathsOf(options: HookOptions, cwd: string): { paths: string[]; given: Map<string, string> } {
+  const here = Deno.cwd();
+  const given = new Map<string, string>();
+  const paths = (options.hook ?? []).map((path) => {
+    if (here === cwd || !isRelative(path)) return path;
+    const full = resolve(here, path);
+    given.set(full, path);
+    return full;
+  });
+  return { paths, given };
 }
 
 /** Each path with what its hook may do; a path that cannot be read is for the loader to name. */

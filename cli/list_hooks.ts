@@ -6,10 +6,12 @@
 
 import { silentLogger } from "../src/hook.ts";
 import { sandboxExits } from "../src/isolation/grants.ts";
+import type { Theme } from "../src/api.ts";
 import { keepColours, plainText } from "../src/ui/text.ts";
 import { folderOf } from "./arguments.ts";
-import { EXIT_FAILED, ExitError, UsageError } from "./errors.ts";
-import { type HookOptions, loadHooksOf, onLostError } from "./hooks.ts";
+import { EXIT_FAILED, ExitError } from "./errors.ts";
+import type { HookCandidate } from "../src/discovery/discover.ts";
+import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
 import { Output } from "./output.ts";
 
 /** Options of {@linkcode listHooks}. */
@@ -23,11 +25,10 @@ export interface ListOptions extends HookOptions {
 /** Prints what hooks register. */
 export async function listHooks(options: ListOptions): Promise<void> {
   const cwd = await folderOf(options.cwd);
-  if (!options.hook?.length) throw new UsageError("There is nothing to list; name a hook: xcsh-hooks list ./gate.ts");
   const output = new Output();
   output.capture(keepColours);
   onLostError((error, path) => output.note(keepColours(`error: ${path ?? "A hook"}: ${error}`)));
-  const { hooks, errors, warnings } = await loadHooksOf(options, cwd, silentLogger);
+  const { hooks, errors, warnings, candidates } = await findAndLoadHooksOf(options, cwd, silentLogger, output);
   const shown = hooks.map((hook) => ({
     path: hook.path,
     resolvedPath: hook.resolvedPath,
@@ -40,7 +41,7 @@ export async function listHooks(options: ListOptions): Promise<void> {
     canLeaveSandbox: hook.isolation === undefined ? null : sandboxExits(hook.isolation.permissions),
   }));
   await Promise.all(hooks.map((hook) => hook.dispose?.()));
-  if (options.json) output.record({ hooks: shown, warnings, errors });
+  if (options.json) output.record({ hooks: shown, candidates, warnings, errors });
   else {
     const { theme } = output;
     for (const { path, events, commands, renderers, mode, permissions, flags, canLeaveSandbox } of shown) {
@@ -59,6 +60,13 @@ export async function listHooks(options: ListOptions): Promise<void> {
         output.line(`  ${theme.fg("warning", "can leave the sandbox:")} ${plainText(grant)}, since ${plainText(why)}`);
       }
     }
+    if (shown.length === 0 && candidates.length === 0) {
+      output.line("No hook is here; name one (xcsh-hooks list ./gate.ts), or put it into .xcsh/hooks");
+    }
+    for (const candidate of candidates) {
+      // What was named and runs has been shown.
+      if (candidate.source !== "named" || candidate.state !== "loaded") output.line(candidateLine(candidate, theme));
+    }
     for (const { path, warning } of warnings) {
       output.note(`${output.noteTheme.fg("warning", "warning:")} ${plainText(`${path}: ${warning}`)}`);
     }
@@ -67,4 +75,13 @@ export async function listHooks(options: ListOptions): Promise<void> {
     }
   }
   if (errors.length > 0) throw new ExitError(EXIT_FAILED);
+}
+
+/** Where a file came from, and what became of it. */
+function candidateLine({ state, level, source, type, tool, kind, path, reason }: HookCandidate, theme: Theme): string {
+  const filed = type === undefined ? "" : ` ${type} ${tool}`;
+  const colour = state === "loaded" ? "success" : state === "failed" || state === "untrusted" ? "error" : "muted";
+  const why = reason === undefined ? "" : `  ${plainText(reason).replaceAll("\n", " ")}`;
+  return `${theme.fg(colour, state.padEnd(9))} ${plainText(path).replaceAll("\n", " ")}  ` +
+    theme.fg("muted", `${level}, ${source}, ${kind}${plainText(filed)}`) + why;
 }

@@ -20,6 +20,7 @@ import { list } from "./list.ts";
 import { Output } from "./output.ts";
 import { replay } from "./replay.ts";
 import { run } from "./run.ts";
+import { trust } from "./trust.ts";
 
 /**
  * Runs the command line.
@@ -47,6 +48,7 @@ export async function main(args: string[]): Promise<number> {
   addGrantFlags(program)
     .command("run", run)
     .command("list", list)
+    .command("trust", trust)
     .command("replay", replay)
     .command("completions", await completions(args));
   try {

@@ -5,9 +5,10 @@
  */
 
 import { Command } from "@cliffy/command";
+import { addDiscoveryFlags } from "./discovery_flags.ts";
 
 /** Runs a session behind hooks. */
-export const run = new Command()
+export const run = addDiscoveryFlags(new Command())
   .description(
     "Run a coding session behind hooks. Without a prompt, standard input is the prompt; on a terminal, prompts are read " +
       "line by line, and /help lists the commands.",

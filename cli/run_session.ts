@@ -12,7 +12,7 @@ import { keepColours } from "../src/ui/text.ts";
 import { errorText, nearest } from "../src/values.ts";
 import { folderOf, promptOf } from "./arguments.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
-import { type HookOptions, loadHooksOf, onLostError } from "./hooks.ts";
+import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
 import { readPrompts } from "./interactive.ts";
 import { Output } from "./output.ts";
 import { runSessionCommand, SESSION_COMMANDS } from "./session_commands.ts";
@@ -49,7 +49,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
   output.capture(keepColours);
 
   onLostError((error, hookPath) => report.lostError(error, hookPath));
-  const { hooks, errors, warnings } = await loadHooksOf(options, cwd, loggerOf(report));
+  const { hooks, errors, warnings } = await findAndLoadHooksOf(options, cwd, loggerOf(report), output);
   for (const { path, warning } of warnings) report.loadWarning(path, warning);
   for (const { path, error } of errors) report.loadError(path, error);
   if (errors.length > 0) {

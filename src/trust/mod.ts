@@ -5,7 +5,9 @@
  */
 
 export { type Approval, type Json, type Subject } from "./approval.ts";
+export { type DescribedLine, describeRequest } from "./describe.ts";
+export { readPins, writePins } from "./pins.ts";
 export { type Repository, repositoryOf } from "./repository.ts";
-export { type StoredApprovals, trustFolder, TrustStore } from "./store.ts";
 export { IN_PROCESS } from "./rights.ts";
+export { approvedFolder, type StoredApprovals, trustFolder, TrustStore } from "./store.ts";
 export { type FileChange, Trust, type TrustOptions, type TrustRequest } from "./trust.ts";

@@ -11,6 +11,7 @@ import { errorText } from "../values.ts";
 import { type Approval, canonicalJson, digestOf, type Json, sha256, type Subject } from "./approval.ts";
 import { copyPaths, ensureCopy } from "./copy.ts";
 import { type HookFiles, moduleFiles, programFiles, readRegularFile } from "./graph.ts";
+import { ANY_REPOSITORY } from "./pins.ts";
 import { isWithin, type Repository, repositoryOf } from "./repository.ts";
 import { covers, IN_PROCESS } from "./rights.ts";
 import { TrustStore } from "./store.ts";
@@ -151,7 +152,7 @@ export class Trust implements TrustGate {
 
   /** Approvals of this repository. */
   list(): Approval[] {
-    return this.#know().approvals.filter(({ repository }) => repository !== "*");
+    return this.#know().approvals.filter(({ repository }) => repository !== ANY_REPOSITORY);
   }
 
   /**
@@ -225,7 +226,7 @@ export class Trust implements TrustGate {
     store: TrustStore | undefined,
   ): TrustVerdict {
     const files = new Map(Object.keys(approval.files).map((path) => [path, reader.bytes(path)!]));
-    const folder = approval.repository === "*" || store === undefined
+    const folder = approval.repository === ANY_REPOSITORY || store === undefined
       ? join(temporaryFolder(), approval.id)
       : store.copyFolder(approval.id);
     let places: Map<string, string>;

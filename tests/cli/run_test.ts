@@ -94,7 +94,6 @@ const WRONG_USAGE: [args: string[], text: string][] = [
   [["run", "hi", "--script", "/nowhere/script.json"], "Script /nowhere/script.json cannot be read"],
   [["run", "/x", "--cwd", "/nowhere"], "--cwd /nowhere: there is no such folder"],
   [["run", "/nope", "--hook", NOTES], "There is no command /nope; did you mean /note?"],
-  [["list"], "name a hook: xcsh-hooks list ./gate.ts"],
   [["list", "--cwd", NOTES, NOTES], "this is a file; name a folder"],
   [["completions", "tcsh"], "tcsh"],
   [["\x1b]0;title\x07"], "Unknown command"],
