@@ -50,6 +50,8 @@ export interface IsolatedHookOptions {
   permissions: HookPermissions;
   /** The grants, as they are enforced. */
   grants: EffectiveGrants;
+  /** Whether it imports what Deno does not find by itself. */
+  needsCompat: boolean;
   /** The limits. */
   limits: IsolationLimits;
   /** How long loading may take, in ms. */
@@ -125,6 +127,8 @@ export class IsolatedHook implements LoadedHook {
   readonly #deaths: number[] = [];
   #lastDeath = "";
   #disposed = false;
+  /** Whether its process imports the way other hosts do. */
+  #compat: boolean;
   readonly #calls = new Map<number, Call>();
   #lastId = 0;
   #lastSignal = 0;
@@ -133,6 +137,7 @@ export class IsolatedHook implements LoadedHook {
 
   private constructor(options: IsolatedHookOptions) {
     this.#options = options;
+    this.#compat = options.needsCompat;
     this.path = options.path;
     this.resolvedPath = options.resolvedPath;
     this.isolation = { permissions: options.permissions, flags: denoFlags(options.grants) };
@@ -222,6 +227,7 @@ export class IsolatedHook implements LoadedHook {
         run: grants.allow.run !== undefined,
       },
       folder: cwd,
+      compat: this.#compat,
       heapLimit: limits.heapLimit,
       frameLimit: () => limits.frameLimit + this.#sizeOutstanding(),
       onFrame: (line) => this.#take(line),
@@ -240,11 +246,14 @@ export class IsolatedHook implements LoadedHook {
     } catch (error) {
       child.kill(errorText(error));
       await child.ended;
-      throw error;
+      if (!(error instanceof CompatNeeded) || this.#compat) throw error;
     } finally {
       clearTimeout(timer);
       this.#loaded = undefined;
     }
+    // Its text did not show it, its import did.
+    this.#compat = true;
+    return await this.#start();
   }
 
   #died(child: Child, reason: string): void {
@@ -409,7 +418,7 @@ export class IsolatedHook implements LoadedHook {
       case "ready":
         return this.#loaded?.resolve();
       case "failed":
-        return this.#loaded?.reject(new HookLoadFailure(String(given.error)));
+        return this.#loaded?.reject(new (given.compat === true ? CompatNeeded : HookLoadFailure)(String(given.error)));
       default:
         throw new ProtocolError(`it sent a frame of the unknown kind ${JSON.stringify(given.t)}`);
     }
@@ -536,6 +545,9 @@ export class IsolatedHook implements LoadedHook {
     if (registered.size > MAX_REGISTRATIONS) throw new ProtocolError("it registers without end");
   }
 }
+
+/** The hook could not be loaded, and might be the way other hosts import. */
+class CompatNeeded extends HookLoadFailure {}
 
 function methodOf({ method }: Record<string, unknown>): string {
   if (typeof method !== "string") throw new ProtocolError("it asked for nothing");
