@@ -129,6 +129,41 @@ async function withGrants(paths: string[], cwd: string, run: HookPermissions): P
   });
 }
 
+/** A hook that a command runs in a process of its own. */
+export interface IsolatedSource {
+  /** Its path, as it was typed. */
+  given: string;
+  /** Its path, as it is to be loaded. */
+  path: string;
+  /** What it may do. */
+  permissions: HookPermissions;
+}
+
+/**
+ * Tells the hooks that the options name, for a command that runs each in a process of its own.
+ *
+ * @param command The command, for errors.
+ * @param options The options.
+ * @param cwd The folder that the session works in.
+ */
+export async function isolatedSourcesOf(
+  command: string,
+  options: HookOptions,
+  cwd: string,
+): Promise<IsolatedSource[]> {
+  const run = grantsOf(options);
+  if (run === undefined) {
+    throw new UsageError(`${command} runs each hook in a process of its own; leave --in-process out`);
+  }
+  const given = options.hook ?? [];
+  const paths = given.map((path) => isRelative(path) ? resolve(Deno.cwd(), path) : path);
+  const sources = await withGrants(paths, cwd, run);
+  return sources.map((source, i) => {
+    const { path, permissions } = source as { path: string; permissions: HookPermissions };
+    return { given: given[i]!, path, permissions };
+  });
+}
+
 /**
  * Watches for errors that nobody waits for, such as those of a hook's timer, which would end the process with no word about
  * the session or the hook.

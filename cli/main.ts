@@ -16,8 +16,10 @@ import { plainTheme } from "../src/ui/noop.ts";
 import { plainText } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
 import { addGrantFlags } from "./grants.ts";
+import { check } from "./check.ts";
 import { list } from "./list.ts";
 import { Output } from "./output.ts";
+import { permissions } from "./permissions.ts";
 import { replay } from "./replay.ts";
 import { run } from "./run.ts";
 import { trust } from "./trust.ts";
@@ -50,6 +52,8 @@ export async function main(args: string[]): Promise<number> {
     .command("list", list)
     .command("trust", trust)
     .command("replay", replay)
+    .command("check", check)
+    .command("permissions", permissions)
     .command("completions", await completions(args));
   try {
     await program.parse(args);

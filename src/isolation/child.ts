@@ -19,10 +19,10 @@ export interface ChildOptions {
   grants: EffectiveGrants;
   /** What its entry is told. */
   config: ChildConfig;
+  /** Variables that it gets beside those that it was granted. */
+  environment?: Readonly<Record<string, string>>;
   /** The folder that it runs in. */
   folder: string;
-  /** Whether it imports the way other hosts do. */
-  compat: boolean;
   /** Most MiB of its heap. */
   heapLimit: number;
   /** Most bytes of one frame. */
@@ -58,10 +58,10 @@ export class Child {
   static async start(options: ChildOptions): Promise<Child> {
     const place = takePlace();
     try {
-      const boot = await layBootFolder(place.folder, options.compat);
+      const boot = await layBootFolder(place.folder);
       const cache = join(place.folder, "deno");
       if (!await copyCache(boot, cache)) {
-        await warmed(boot, place.folder);
+        await (warming ??= warmUp(boot, place.folder).finally(() => warming = undefined));
         if (!await copyCache(boot, cache)) await Deno.mkdir(cache, { recursive: true });
       }
       // Where a folder is expected a file stands, so that localStorage and the Cache API keep nothing.
@@ -87,7 +87,7 @@ export class Child {
         JSON.stringify(config),
       ],
       options.folder,
-      { ...environmentFor(grants), DENO_DIR: cache },
+      { ...environmentFor(grants), ...options.environment, DENO_DIR: cache },
     );
     const { pid, stdout, stderr } = this.#process;
     // A pid that is none would make the group 0, which is our own.
@@ -237,13 +237,7 @@ function readOutput(stream: Readable, onOutput: (text: string) => void): void {
 }
 
 /** Hosts start several children at once; one warm-up serves them all. */
-const warming = new Map<string, Promise<void>>();
-
-function warmed(boot: BootFolder, folder: string): Promise<void> {
-  const running = warming.get(boot.entry) ?? warmUp(boot, folder).finally(() => warming.delete(boot.entry));
-  warming.set(boot.entry, running);
-  return running;
-}
+let warming: Promise<void> | undefined;
 
 /** Starts a child without a hook, whose caches the next ones can start from. */
 async function warmUp(boot: BootFolder, folder: string): Promise<void> {

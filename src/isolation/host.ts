@@ -46,12 +46,12 @@ export interface IsolatedHookOptions {
   cwd: string;
   /** What `ctx.cwd` names, where it is another folder. */
   contextCwd?: string;
+  /** Variables that its process gets beside those that it was granted. */
+  environment?: Readonly<Record<string, string>>;
   /** The grants, as they were given. */
   permissions: HookPermissions;
   /** The grants, as they are enforced. */
   grants: EffectiveGrants;
-  /** Whether it imports what Deno does not find by itself. */
-  needsCompat: boolean;
   /** The limits. */
   limits: IsolationLimits;
   /** How long loading may take, in ms. */
@@ -127,8 +127,6 @@ export class IsolatedHook implements LoadedHook {
   readonly #deaths: number[] = [];
   #lastDeath = "";
   #disposed = false;
-  /** Whether its process imports the way other hosts do. */
-  #compat: boolean;
   readonly #calls = new Map<number, Call>();
   #lastId = 0;
   #lastSignal = 0;
@@ -137,7 +135,6 @@ export class IsolatedHook implements LoadedHook {
 
   private constructor(options: IsolatedHookOptions) {
     this.#options = options;
-    this.#compat = options.needsCompat;
     this.path = options.path;
     this.resolvedPath = options.resolvedPath;
     this.isolation = { permissions: options.permissions, flags: denoFlags(options.grants) };
@@ -213,7 +210,7 @@ export class IsolatedHook implements LoadedHook {
   }
 
   async #start(): Promise<Child> {
-    const { grants, limits, cwd, contextCwd, path, resolvedPath, entry, timeout } = this.#options;
+    const { grants, limits, cwd, contextCwd, environment, path, resolvedPath, entry, timeout } = this.#options;
     this.#registered = new Map();
     this.#registrations = 0;
     const loaded = this.#loaded = Promise.withResolvers<void>();
@@ -226,8 +223,8 @@ export class IsolatedHook implements LoadedHook {
         cwd: contextCwd ?? cwd,
         run: grants.allow.run !== undefined,
       },
+      ...(environment === undefined ? {} : { environment }),
       folder: cwd,
-      compat: this.#compat,
       heapLimit: limits.heapLimit,
       frameLimit: () => limits.frameLimit + this.#sizeOutstanding(),
       onFrame: (line) => this.#take(line),
@@ -246,14 +243,11 @@ export class IsolatedHook implements LoadedHook {
     } catch (error) {
       child.kill(errorText(error));
       await child.ended;
-      if (!(error instanceof CompatNeeded) || this.#compat) throw error;
+      throw error;
     } finally {
       clearTimeout(timer);
       this.#loaded = undefined;
     }
-    // Its text did not show it, its import did.
-    this.#compat = true;
-    return await this.#start();
   }
 
   #died(child: Child, reason: string): void {
@@ -418,7 +412,7 @@ export class IsolatedHook implements LoadedHook {
       case "ready":
         return this.#loaded?.resolve();
       case "failed":
-        return this.#loaded?.reject(new (given.compat === true ? CompatNeeded : HookLoadFailure)(String(given.error)));
+        return this.#loaded?.reject(new HookLoadFailure(String(given.error)));
       default:
         throw new ProtocolError(`it sent a frame of the unknown kind ${JSON.stringify(given.t)}`);
     }
@@ -545,9 +539,6 @@ export class IsolatedHook implements LoadedHook {
     if (registered.size > MAX_REGISTRATIONS) throw new ProtocolError("it registers without end");
   }
 }
-
-/** The hook could not be loaded, and might be the way other hosts import. */
-class CompatNeeded extends HookLoadFailure {}
 
 function methodOf({ method }: Record<string, unknown>): string {
   if (typeof method !== "string") throw new ProtocolError("it asked for nothing");
