@@ -6,6 +6,7 @@
 
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { HookAPI, HookFactory } from "./api.ts";
+import { isHostPackage } from "./compat/packages.ts";
 import { errorText } from "./values.ts";
 
 /**
@@ -13,13 +14,42 @@ import { errorText } from "./values.ts";
  *
  * @param url The hook as a `file:` URL.
  * @param api What the factory is called with.
+ * @param compat How the way in which other hosts import is learnt, where that can be done after a plain import failed.
  * @throws What is wrong with the hook; see {@linkcode loadFailure}.
  */
-export async function importHook(url: string, api: HookAPI): Promise<void> {
+export async function importHook(url: string, api: HookAPI, compat?: () => Promise<Reload>): Promise<void> {
   await withoutExit(async () => {
-    const factory = await importFactory(url);
+    let factory: HookFactory;
+    try {
+      factory = await importFactory(url);
+    } catch (error) {
+      if (compat === undefined || !compatMayHelp(error)) throw error;
+      const reload = await compat();
+      factory = await importFactory(reload(url));
+    }
     await factory(api);
   });
+}
+
+/** Gives the URL under which a module is imported anew. */
+export type Reload = (url: string) => string;
+
+const MAY_HELP = new RegExp(
+  [
+    "not a dependency",
+    "Relative import path",
+    "Module not found",
+    "Cannot (?:find|resolve) module",
+    "Directory import",
+    "Expected a (?:Json|JSON|JavaScript)",
+    "import attribute",
+    "(?:require|__dirname|__filename|module|exports) is not defined",
+  ].join("|"),
+);
+
+/** Whether a hook that could not be loaded might be, if it were imported the way other hosts do. */
+export function compatMayHelp(error: unknown): boolean {
+  return MAY_HELP.test(errorText(error));
 }
 
 /** A load error whose text is complete. */
@@ -47,15 +77,40 @@ export function loadFailure(error: unknown): string {
 /** Makes one line of what Deno says, which may be coloured and hold an excerpt of the code. */
 function importFailure(error: unknown): string {
   const text = errorText(error)
+    .replace(/^TypeError: (?=Import|Module)/, "")
     // deno-lint-ignore no-control-regex
     .replaceAll(/\x1b\[[0-9;]*m/g, "")
     .split("\n")
     .filter((line) => !/^\s*\d*\s*\|/.test(line) && !/^\s*hint:/.test(line))
     .map((line) => line.trim())
     .join(" ");
+  const missing = /Import "([^"]+)" not a dependency|Relative import path "([^"]+)" not prefixed/.exec(text);
+  const name = missing?.[1] ?? missing?.[2];
+  if (name !== undefined) return `it imports ${JSON.stringify(name)}, ${packageHint(name)}${placeIn(text)}`;
+  const lacking = /The requested module '([^']+)' does not provide an export named '([^']+)'/.exec(text);
+  if (lacking !== null) return lackingName(lacking[1]!, lacking[2]!, error);
   const denied = /\bRequires (read|import|net) access to "([^"]+)"/.exec(text);
   if (denied !== null) return `it may not ${denied[1]} ${denied[2]}; grant it with --allow-${denied[1]}=${denied[2]}`;
   return text;
+}
+
+function packageHint(name: string): string {
+  return isHostPackage(name)
+    ? 'a package that there is not; types of hooks are imported by: import type { HookAPI } from "@xcsh/hooks"'
+    : `a package; a hook imports files beside it, built-in modules by node:, and where it is not isolated npm:${name}`;
+}
+
+function placeIn(text: string): string {
+  const place = /\bat (file:\/\/\S+?:\d+):\d+/.exec(text);
+  return place === null ? "" : ` (${decodeURI(place[1]!.replace(/^file:\/\//, "").replace(/#reload-\d+/, ""))})`;
+}
+
+function lackingName(module: string, name: string, error: unknown): string {
+  const place = placeIn(`${errorText(error)}\n${error instanceof Error ? error.stack ?? "" : ""}`);
+  return `it imports ${JSON.stringify(name)} from ${JSON.stringify(module)}, which does not export it${place}; ` +
+    (isHostPackage(module)
+      ? "import it by `import type` if it is a type, else the hook needs what this host lacks"
+      : "mend the import, or write `import type` if it is a type");
 }
 
 interface Load {

@@ -8,7 +8,8 @@ import { extname, toFileUrl } from "@std/path";
 import type { HookAPI, HookLogger } from "./api.ts";
 import { execCommand } from "./exec.ts";
 import { createHook, type CreateHookOptions, type LoadedHook, silentLogger } from "./hook.ts";
-import { importHook, loadFailure } from "./import_hook.ts";
+import { hookModules } from "./compat/modules.ts";
+import { importHook, loadFailure, type Reload } from "./import_hook.ts";
 import { type HookPermissions, mergeGrants } from "./isolation/grants.ts";
 import type { IsolationOptions } from "./isolation/load.ts";
 import { resolveHookPath } from "./paths.ts";
@@ -203,12 +204,22 @@ async function loadInProcess(
   const run: HookAPI["exec"] = (command, args, execOptions) =>
     execCommand(command, args, execOptions?.cwd ?? cwd, execOptions);
   const { hook, api } = createHook({ ...options, exec: exec ?? run });
+  const { needsCompat, fault } = hookModules(entry);
+  if (fault !== undefined) throw new Error(fault);
+  if (needsCompat) await learnCompat();
   await withTimeout(
     timeout,
     `${resolvedPath} did not finish loading within ${timeout} ms`,
-    () => importHook(toFileUrl(entry).href, api),
+    () => importHook(toFileUrl(entry).href, api, learnCompat),
   );
   return hook;
+}
+
+/** Teaches this process to import the way other hosts do; loaded when needed, since it makes a program start later. */
+async function learnCompat(): Promise<Reload> {
+  const { registerCompat, reloadUrl } = await import("./compat/register.ts");
+  registerCompat();
+  return reloadUrl;
 }
 
 /** Says early, and in our words, what an import would say late or not at all. */

@@ -23,7 +23,7 @@ import type {
 } from "../api.ts";
 import { EVENT_RULES, type HookEvent, type HookEventName } from "../events.ts";
 import { type AnyHookHandler, createHook } from "../hook.ts";
-import { importHook, loadFailure } from "../import_hook.ts";
+import { compatMayHelp, importHook, loadFailure } from "../import_hook.ts";
 import { MERGES } from "../merge.ts";
 import { errorText, frozenTree, isRecord } from "../values.ts";
 import {
@@ -456,5 +456,5 @@ try {
   await importHook(config.url, announcing);
   send({ t: "ready" });
 } catch (error) {
-  send({ t: "failed", error: loadFailure(error) });
+  send({ t: "failed", error: loadFailure(error), ...(compatMayHelp(error) ? { compat: true } : {}) });
 }

@@ -7,6 +7,7 @@
 import boot from "./boot.ts" with { type: "text" };
 import protocol from "./protocol.ts" with { type: "text" };
 import sessionMirror from "./session_mirror.ts" with { type: "text" };
+import packages from "../compat/packages.ts" with { type: "text" };
 import events from "../events.ts" with { type: "text" };
 import exec from "../exec.ts" with { type: "text" };
 import hook from "../hook.ts" with { type: "text" };
@@ -19,6 +20,7 @@ export const BOOT_FILES: Readonly<Record<string, string>> = {
   "isolation/boot.ts": boot,
   "isolation/protocol.ts": protocol,
   "isolation/session_mirror.ts": sessionMirror,
+  "compat/packages.ts": packages,
   "events.ts": events,
   "exec.ts": exec,
   "hook.ts": hook,

@@ -37,10 +37,11 @@ export function cacheFolder(): string | undefined {
  * Lays out the child's modules.
  *
  * @param temporary Used where the user has no folder that can be written.
+ * @param compat Whether hooks in it import the way other hosts do.
  * @returns Where they are. What is there is checked against what should be there.
  */
-export async function layBootFolder(temporary: string): Promise<BootFolder> {
-  const texts = Object.entries(BOOT_FILES);
+export async function layBootFolder(temporary: string, compat: boolean): Promise<BootFolder> {
+  const texts = Object.entries(compat ? { ...BOOT_FILES, ...await compatFiles() } : BOOT_FILES);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(texts)));
   const version = `${Deno.version.deno}-${new Uint8Array(digest).toHex().slice(0, 16)}`;
   const user = cacheFolder();
@@ -49,12 +50,19 @@ export async function layBootFolder(temporary: string): Promise<BootFolder> {
       const folder = join(base, version);
       const sources = join(folder, "src");
       for (const [name, text] of texts) layFile(join(sources, name), text);
-      return { entry: join(sources, "isolation/boot.ts"), cache: join(folder, "deno") };
+      return {
+        entry: join(sources, compat ? "isolation/boot_compat.ts" : "isolation/boot.ts"),
+        cache: join(folder, "deno"),
+      };
     } catch (error) {
       if (base === temporary) throw error;
     }
   }
   throw new Error("unreachable: the temporary folder is always tried");
+}
+
+async function compatFiles(): Promise<Readonly<Record<string, string>>> {
+  return (await import("./compat_files.ts")).COMPAT_FILES;
 }
 
 function layFile(path: string, text: string): void {

@@ -23,6 +23,8 @@ export interface ChildOptions {
   environment?: Readonly<Record<string, string>>;
   /** The folder that it runs in. */
   folder: string;
+  /** Whether it imports the way other hosts do. */
+  compat: boolean;
   /** Most MiB of its heap. */
   heapLimit: number;
   /** Most bytes of one frame. */
@@ -58,10 +60,10 @@ export class Child {
   static async start(options: ChildOptions): Promise<Child> {
     const place = takePlace();
     try {
-      const boot = await layBootFolder(place.folder);
+      const boot = await layBootFolder(place.folder, options.compat);
       const cache = join(place.folder, "deno");
       if (!await copyCache(boot, cache)) {
-        await (warming ??= warmUp(boot, place.folder).finally(() => warming = undefined));
+        await warmed(boot, place.folder);
         if (!await copyCache(boot, cache)) await Deno.mkdir(cache, { recursive: true });
       }
       // Where a folder is expected a file stands, so that localStorage and the Cache API keep nothing.
@@ -237,7 +239,13 @@ function readOutput(stream: Readable, onOutput: (text: string) => void): void {
 }
 
 /** Hosts start several children at once; one warm-up serves them all. */
-let warming: Promise<void> | undefined;
+const warming = new Map<string, Promise<void>>();
+
+function warmed(boot: BootFolder, folder: string): Promise<void> {
+  const running = warming.get(boot.entry) ?? warmUp(boot, folder).finally(() => warming.delete(boot.entry));
+  warming.set(boot.entry, running);
+  return running;
+}
 
 /** Starts a child without a hook, whose caches the next ones can start from. */
 async function warmUp(boot: BootFolder, folder: string): Promise<void> {

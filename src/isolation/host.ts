@@ -52,6 +52,8 @@ export interface IsolatedHookOptions {
   permissions: HookPermissions;
   /** The grants, as they are enforced. */
   grants: EffectiveGrants;
+  /** Whether it imports what Deno does not find by itself. */
+  needsCompat: boolean;
   /** The limits. */
   limits: IsolationLimits;
   /** How long loading may take, in ms. */
@@ -127,6 +129,8 @@ export class IsolatedHook implements LoadedHook {
   readonly #deaths: number[] = [];
   #lastDeath = "";
   #disposed = false;
+  /** Whether its process imports the way other hosts do. */
+  #compat: boolean;
   readonly #calls = new Map<number, Call>();
   #lastId = 0;
   #lastSignal = 0;
@@ -135,6 +139,7 @@ export class IsolatedHook implements LoadedHook {
 
   private constructor(options: IsolatedHookOptions) {
     this.#options = options;
+    this.#compat = options.needsCompat;
     this.path = options.path;
     this.resolvedPath = options.resolvedPath;
     this.isolation = { permissions: options.permissions, flags: denoFlags(options.grants) };
@@ -225,6 +230,7 @@ export class IsolatedHook implements LoadedHook {
       },
       ...(environment === undefined ? {} : { environment }),
       folder: cwd,
+      compat: this.#compat,
       heapLimit: limits.heapLimit,
       frameLimit: () => limits.frameLimit + this.#sizeOutstanding(),
       onFrame: (line) => this.#take(line),
@@ -243,11 +249,14 @@ export class IsolatedHook implements LoadedHook {
     } catch (error) {
       child.kill(errorText(error));
       await child.ended;
-      throw error;
+      if (!(error instanceof CompatNeeded) || this.#compat) throw error;
     } finally {
       clearTimeout(timer);
       this.#loaded = undefined;
     }
+    // Its text did not show it, its import did.
+    this.#compat = true;
+    return await this.#start();
   }
 
   #died(child: Child, reason: string): void {
@@ -412,7 +421,7 @@ export class IsolatedHook implements LoadedHook {
       case "ready":
         return this.#loaded?.resolve();
       case "failed":
-        return this.#loaded?.reject(new HookLoadFailure(String(given.error)));
+        return this.#loaded?.reject(new (given.compat === true ? CompatNeeded : HookLoadFailure)(String(given.error)));
       default:
         throw new ProtocolError(`it sent a frame of the unknown kind ${JSON.stringify(given.t)}`);
     }
@@ -539,6 +548,9 @@ export class IsolatedHook implements LoadedHook {
     if (registered.size > MAX_REGISTRATIONS) throw new ProtocolError("it registers without end");
   }
 }
+
+/** The hook could not be loaded, and might be the way other hosts import. */
+class CompatNeeded extends HookLoadFailure {}
 
 function methodOf({ method }: Record<string, unknown>): string {
   if (typeof method !== "string") throw new ProtocolError("it asked for nothing");

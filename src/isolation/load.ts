@@ -4,8 +4,9 @@
  * @module
  */
 
-import { basename, dirname, extname, join, resolve, SEPARATOR } from "@std/path";
+import { basename } from "@std/path";
 import type { HookAPI, HookLogger } from "../api.ts";
+import { hookModules } from "../compat/modules.ts";
 import type { LoadedHook } from "../hook.ts";
 import { plainText } from "../ui/text.ts";
 import { userFilesClosedToHooks } from "../user_settings.ts";
@@ -62,7 +63,6 @@ const DEFAULT_LIMITS: IsolationLimits = {
   heapLimit: 256,
   frameLimit: 8 * 1024 * 1024,
 };
-const MODULES = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 /** Lines of a hook's output that are shown in a second. */
 const LINES_PER_SECOND = 100;
 const LINE_LENGTH = 2_000;
@@ -99,7 +99,9 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
   }
   try {
     const cache = cacheFolder();
-    const hookFiles = options.hookFiles ?? await modulesOf(entry);
+    const { files, needsCompat, fault } = hookModules(entry);
+    if (fault !== undefined) throw new Error(fault);
+    const hookFiles = options.hookFiles ?? files;
     const grants = await resolveGrants(permissions, {
       project: cwd,
       hookFiles,
@@ -117,6 +119,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
       cwd,
       permissions,
       grants,
+      needsCompat,
       limits: { ...DEFAULT_LIMITS, ...given },
       timeout,
       logger,
@@ -172,32 +175,8 @@ function descriptor(kind: string, entry: string | undefined): Deno.PermissionDes
  * The hook's own code: its file, and the modules below its folder that it imports by a relative path. It needs to read them to be
  * loaded. Data, and code elsewhere, it must be granted.
  */
-export async function modulesOf(entry: string): Promise<string[]> {
-  const root = dirname(entry);
-  const found = new Set<string>();
-  const waiting = [entry];
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (found.has(file)) continue;
-    let source: string;
-    try {
-      if (file !== entry && (await Deno.realPath(file)) !== join(await Deno.realPath(root), file.slice(root.length))) {
-        continue;
-      }
-      source = await Deno.readTextFile(file);
-    } catch {
-      continue; // The import will say what is wrong.
-    }
-    found.add(file);
-    for (
-      const [, specifier] of source.matchAll(
-        /\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"'\n?#]+)["'](?!\s*(?:,|with\b|assert\b))/g,
-      )
-    ) {
-      const target = resolve(dirname(file), decode(specifier!));
-      if (target.startsWith(root + SEPARATOR) && MODULES.has(extname(target).toLowerCase())) waiting.push(target);
-    }
-  }
-  return [...found];
+export function modulesOf(entry: string): Promise<string[]> {
+  return Promise.resolve(hookModules(entry).files);
 }
 
 /** Makes a test of whether files are still what they are now. */
@@ -209,14 +188,6 @@ async function watchOver(files: readonly string[]): Promise<() => Promise<boolea
   };
   const before = await digest();
   return async () => await digest() === before;
-}
-
-function decode(specifier: string): string {
-  try {
-    return decodeURIComponent(specifier);
-  } catch {
-    return specifier;
-  }
 }
 
 /** Makes lines of what a hook prints, and shows no more of them than a person could read. */

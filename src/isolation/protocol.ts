@@ -54,7 +54,7 @@ export type HostFrame =
 /** From the child. */
 export type ChildFrame =
   | { t: "ready" }
-  | { t: "failed"; error: string }
+  | { t: "failed"; error: string; compat?: boolean }
   | { t: "warn"; warning: string }
   | { t: "on"; event: string }
   | { t: "command"; name: string; shown: string; description?: string }

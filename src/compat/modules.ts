@@ -1,0 +1,108 @@
+/**
+ * The modules of a hook, found by a look at their text.
+ *
+ * @module
+ */
+
+import { dirname, extname, join, resolve, SEPARATOR } from "@std/path";
+import { isHostPackage, standInFor } from "./packages.ts";
+import { lookAt, otherFile } from "./resolve.ts";
+import { bunUse, codeOf, seenImports, usesCommonJs } from "./source.ts";
+
+/** The modules of a hook. */
+export interface HookModules {
+  /** The hook's file, and the modules below its folder that it imports by a relative path. */
+  files: string[];
+  /** Whether they import what Deno does not find by itself. */
+  needsCompat: boolean;
+  /** Why the hook can run in no host of ours, as part of a load error. */
+  fault?: string;
+}
+
+const MODULES: ReadonlySet<string> = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+const TYPES_ALONE = /\b(?:import|export)\s+type\s+(?!from\b|,)[^;"'`]*?\bfrom\s*["'][^"'\n]*["']/g;
+
+/**
+ * Looks at a hook's modules.
+ *
+ * @param entry The hook's file, absolute.
+ * @returns What it finds. A file that cannot be read is left out: the import will say what is wrong.
+ */
+export function hookModules(entry: string): HookModules {
+  const root = dirname(entry);
+  const files = new Set<string>();
+  const waiting = [entry];
+  let needsCompat = false;
+  let fault: string | undefined;
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (files.has(file)) continue;
+    const text = readModule(file, entry, root);
+    if (text === undefined) continue;
+    files.add(file);
+    const bun = bunUse(text);
+    if (bun !== undefined) {
+      fault ??= `${file}:${bun.line} uses ${bun.name}, which only Bun has; in Deno it is ${bun.instead}`;
+    }
+    if (!/\.c[jt]s$/i.test(file) && usesCommonJs(text)) needsCompat = true;
+    for (const { specifier, data, index } of seenImports(withoutTypes(text))) {
+      if (isRelative(specifier)) needsCompat ||= lookFor(specifier, file, data).other;
+      else if (standInFor(specifier) !== undefined) needsCompat = true;
+      else if (isHostPackage(specifier) && isCode(text, index)) fault ??= inventedPackage(specifier, file, text, index);
+    }
+    for (const { specifier, data } of seenImports(text)) {
+      if (data || !isRelative(specifier)) continue;
+      const { path } = lookFor(specifier, file, data);
+      if (path.startsWith(root + SEPARATOR) && MODULES.has(extname(path).toLowerCase())) waiting.push(path);
+    }
+  }
+  return { files: [...files], needsCompat, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** The text with imports of types alone blanked: they are erased before anything is imported. */
+function withoutTypes(text: string): string {
+  return text.replaceAll(TYPES_ALONE, (match) => match.replaceAll(/[^\n]/g, " "));
+}
+
+/** Whether what stands at a place is code, and neither comment nor text. */
+function isCode(text: string, index: number): boolean {
+  return codeOf(text)[index] !== " ";
+}
+
+function inventedPackage(specifier: string, file: string, text: string, index: number): string {
+  return `${file}:${text.slice(0, index).split("\n").length} imports ${
+    JSON.stringify(specifier)
+  }, a package that there ` +
+    'is not; types of hooks are imported by: import type { HookAPI } from "@xcsh/hooks"';
+}
+
+function isRelative(specifier: string): boolean {
+  return /^\.{1,2}(?:\/|$)/.test(specifier);
+}
+
+/** The file that an import means, and whether Deno would not find it, or not take it for data. */
+function lookFor(specifier: string, from: string, data: boolean): { path: string; other: boolean } {
+  const path = resolve(dirname(from), decode(specifier.replace(/[?#].*$/, "")));
+  const other = otherFile(path);
+  if (other !== undefined) return { path: other, other: true };
+  return { path, other: !data && extname(path) === ".json" && lookAt(path) === "file" };
+}
+
+/** The text of a module; `undefined` when it cannot be read, or is a link to another place. */
+function readModule(file: string, entry: string, root: string): string | undefined {
+  try {
+    if (file !== entry && Deno.realPathSync(file) !== join(Deno.realPathSync(root), file.slice(root.length))) {
+      return undefined;
+    }
+    return Deno.readTextFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(specifier: string): string {
+  try {
+    return decodeURIComponent(specifier);
+  } catch {
+    return specifier;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The packages of other hosts that hooks import, and what stands in for them here.
+ *
+ * @module
+ */
+
+/** Name of a module in `stand_ins/`. */
+export type StandIn =
+  | "pi_coding_agent"
+  | "pi_tui"
+  | "pi_ai"
+  | "pi_agent_core"
+  | "typebox"
+  | "typebox_value"
+  | "typebox_compiler";
+
+const SCOPES = "@(?:f5-sales-demo|oh-my-pi|mariozechner|earendil-works)";
+const HOST = new RegExp(`^(?:npm:)?${SCOPES}/(xcsh|pi-coding-agent|pi-tui|pi-ai|pi-agent-core)(?:@[^/]*)?(?:/(.*))?$`);
+const TYPEBOX = /^(?:npm:)?(?:@sinclair\/)?typebox(?:@[^/]*)?(?:\/(.*))?$/;
+const OWN = /^(?:jsr:)?@xcsh\/hooks(?:@[^/]*)?(?:\/.*)?$/;
+
+/**
+ * Finds what stands in for a module of another host.
+ *
+ * @param specifier What a hook imports.
+ * @returns The stand-in, or `undefined` when none is known under that name.
+ */
+export function standInFor(specifier: string): StandIn | undefined {
+  if (OWN.test(specifier)) return "pi_coding_agent";
+  const host = HOST.exec(specifier);
+  if (host !== null) {
+    const name = host[1]!;
+    return name === "xcsh" ? "pi_coding_agent" : name.replaceAll("-", "_") as StandIn;
+  }
+  const typebox = TYPEBOX.exec(specifier);
+  if (typebox === null) return undefined;
+  const path = typebox[1] ?? "";
+  if (/^value\b/.test(path)) return "typebox_value";
+  if (/^(?:compiler|compile)\b/.test(path)) return "typebox_compiler";
+  return path === "" || path === "type" ? "typebox" : undefined;
+}
+
+/** Whether a name looks like a package of one of the hosts: one that we have no stand-in for, or one that was made up. */
+export function isHostPackage(specifier: string): boolean {
+  return new RegExp(
+    `^(?:npm:)?${SCOPES}/|^(?:npm:)?@?(?:xcsh|pi|omp|oh-my-pi)(?:-(?:hooks?|coding-agent|sdk|api))?(?:/|$)`,
+  )
+    .test(specifier);
+}

@@ -1,0 +1,129 @@
+/**
+ * Imports the way other hosts do. Loaded only when a hook needs it, since `node:module` makes a program start later.
+ *
+ * Everything is read with the permissions of the process, as it is without this: what may not be read is not found.
+ *
+ * @module
+ */
+
+import { registerHooks } from "node:module";
+import { standInFor } from "./packages.ts";
+import { lookAt, otherFile } from "./resolve.ts";
+import { commonJsNames, usesCommonJs } from "./source.ts";
+import { STAND_INS } from "./stand_ins.ts";
+
+interface Context {
+  parentURL?: string | undefined;
+  importAttributes?: Record<string, string> | undefined;
+  conditions?: string[] | undefined;
+}
+
+interface Resolved {
+  url: string;
+  format?: string;
+  shortCircuit?: boolean;
+}
+
+interface Loaded {
+  format?: string | undefined;
+  source?: unknown;
+  shortCircuit?: boolean;
+}
+
+type Next<T> = (what: string, context: Context) => T;
+
+const MARK = "#reload-";
+let registered = false;
+let reloads = 0;
+
+/** Teaches this process to import what hooks of other hosts import. May be called again, and does it once. */
+export function registerCompat(): void {
+  if (registered) return;
+  registered = true;
+  registerHooks({ resolve, load } as unknown as Parameters<typeof registerHooks>[0]);
+}
+
+/** The URL under which a module whose evaluation failed is evaluated anew, with all that it imports. */
+export function reloadUrl(url: string): string {
+  return `${url}${MARK}${++reloads}`;
+}
+
+function resolve(specifier: string, context: Context, next: Next<Resolved>): Resolved {
+  const parent = context.parentURL ?? "";
+  if (!parent.startsWith("file:") || /^(?:file|https?|data|blob|node):/i.test(specifier)) {
+    return next(specifier, context);
+  }
+  return /^(?:\.{0,2}\/|\.{1,2}$)/.test(specifier)
+    ? resolvePath(specifier, parent, context, next)
+    : resolveName(specifier, parent, context, next);
+}
+
+function resolveName(specifier: string, parent: string, context: Context, next: Next<Resolved>): Resolved {
+  let found: Resolved | undefined;
+  try {
+    found = next(specifier, context);
+  } catch {
+    // Nothing of that name.
+  }
+  // A name that leads nowhere is taken for a path.
+  if (found !== undefined && (/^npm:/.test(specifier) || found.url !== new URL(specifier, parent).href)) return found;
+  const standIn = standInFor(specifier);
+  if (standIn !== undefined) return { url: STAND_INS[standIn].url, format: "module", shortCircuit: true };
+  throw new TypeError(`Import ${JSON.stringify(specifier)} not a dependency${placeOf(specifier, parent)}`);
+}
+
+function resolvePath(specifier: string, parent: string, context: Context, next: Next<Resolved>): Resolved {
+  const target = new URL(specifier, parent);
+  const plain = target.href.replace(/[?#].*$/, "");
+  const other = otherFile(plain);
+  if (other === undefined && lookAt(new URL(plain)) === "missing") {
+    throw new TypeError(`Module not found ${JSON.stringify(plain)}${placeOf(specifier, parent)}`);
+  }
+  const mark = parent.includes(MARK) ? parent.slice(parent.indexOf(MARK)) : "";
+  if (other === undefined && mark === "") return next(specifier, context);
+  const url = other === undefined ? target : new URL(other);
+  if (url.hash === "") url.hash = mark;
+  return { url: url.href, shortCircuit: true };
+}
+
+/** Where a module imports something, as Deno says it. */
+function placeOf(specifier: string, parent: string): string {
+  const url = parent.replace(/[?#].*$/, "");
+  try {
+    const lines = Deno.readTextFileSync(new URL(url)).split("\n");
+    const line = lines.findIndex((text) => text.includes(`"${specifier}"`) || text.includes(`'${specifier}'`));
+    if (line >= 0) return ` at ${url}:${line + 1}:1`;
+  } catch {
+    // Its text cannot be read, so its name must do.
+  }
+  return ` at ${url}`;
+}
+
+function load(url: string, context: Context, next: Next<Loaded>): Loaded {
+  if (!url.startsWith("file:")) return next(url, context);
+  const path = url.replace(/[?#].*$/, "");
+  if (path.endsWith(".json") && context.importAttributes?.type === undefined) {
+    const text = Deno.readTextFileSync(new URL(path));
+    return context.conditions?.includes("require")
+      ? { format: "json", source: text, shortCircuit: true }
+      : { format: "module", source: `export default ${text}`, shortCircuit: true };
+  }
+  const loaded = next(url, context);
+  const { source } = loaded;
+  if (typeof source !== "string" || /\.c[jt]s$/.test(path) || path.includes("/node_modules/")) return loaded;
+  return usesCommonJs(source) ? { ...loaded, source: withCommonJs(source) } : loaded;
+}
+
+/** Gives a module the names of CommonJS that it uses, on the line on which it begins, so that lines keep their numbers. */
+function withCommonJs(source: string): string {
+  const names = commonJsNames(source);
+  const values: Record<string, string> = {
+    require: "createRequire$(import.meta.url)",
+    __dirname: "import.meta.dirname",
+    __filename: "import.meta.filename",
+    module: "{ exports: {} }, exports = module.exports",
+  };
+  const given = names.map((name) => `${name} = ${values[name]}`).join(", ");
+  const end = names.includes("module") ? "\nexport default module.exports;\n" : "";
+  return `import { createRequire as createRequire$ } from "node:module"; const ${given}; ${source}${end}`;
+}

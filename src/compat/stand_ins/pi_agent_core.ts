@@ -1,0 +1,7 @@
+/**
+ * Stands in for `pi-agent-core`, of which hooks import types alone.
+ *
+ * @module
+ */
+
+export {};
