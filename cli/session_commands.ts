@@ -107,18 +107,29 @@ const COMMANDS: Readonly<Record<string, SessionCommand>> = {
     },
   },
   hooks: {
-    usage: "/hooks",
-    description: "List the hooks, the events that they handle and their commands",
-    run(_args, { session, say }) {
+    usage: "/hooks [disable|enable hook]",
+    description: "List the hooks, what they handle and their commands; leave one out, or take it in again",
+    run(args, { session, say }) {
       const { runner } = session;
+      const paths = runner.getHookPaths();
+      const [, verb, path] = /^(disable|enable)\s+(.+)$/.exec(args) ?? [];
+      if (args !== "" && (path === undefined || !paths.includes(path))) {
+        throw new Error(`Say which hook: /hooks disable ${paths[0] ?? "<hook>"}`);
+      }
+      if (path !== undefined) {
+        if (verb === "disable") runner.disable(path);
+        else runner.enable(path);
+        return say(verb === "disable" ? `${path} is left out; its gates are open now` : `${path} runs again`);
+      }
+      if (paths.length === 0) return say("There are no hooks; name one with --hook");
       const events = EVENT_NAMES.filter((name) => runner.hasHandlers(name));
       const commands = runner.getRegisteredCommands().map(({ name }) => `/${name}`);
-      const lines = runner.getHookPaths().map((path) => `  ${path}`);
-      if (lines.length === 0) return say("There are no hooks; name one with --hook");
       say(
-        [...lines, `  events: ${events.join(", ") || "none"}`, `  commands: ${commands.join(", ") || "none"}`].join(
-          "\n",
-        ),
+        [
+          ...paths.map((each) => `  ${each}${runner.isEnabled(each) ? "" : " (disabled)"}`),
+          `  events: ${events.join(", ") || "none"}`,
+          `  commands: ${commands.join(", ") || "none"}`,
+        ].join("\n"),
       );
     },
   },

@@ -346,6 +346,11 @@ export class HookRunner {
     return found.length > 0;
   }
 
+  /** Whether a hook takes part; see {@linkcode HookRunner.disable}. */
+  isEnabled(path: string): boolean {
+    return this.#enabled().some((hook) => hook.path === path);
+  }
+
   /**
    * Takes a hook in again.
    *

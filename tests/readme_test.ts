@@ -35,6 +35,12 @@ const SHOWS: Record<string, string[]> = {
   ],
   'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts --json': ['"blocked":true,"hook":"./gate.ts"'],
   "xcsh-hooks list ./gate.ts": ["tool_call", "isolated"],
+  'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts --allow-read=. --allow-exec="git status --porcelain"':
+    ["✗ blocked by ./gate.ts"],
+  "xcsh-hooks list ./gate.ts --allow-read=. --deny-read=secrets --allow-run=git": [
+    "--allow-run=git",
+    "can leave the sandbox: run=git",
+  ],
   "xcsh-hooks replay session.jsonl --hook ./gate.ts": ["rm -rf is not allowed"],
   "xcsh-hooks replay session.jsonl --hook ./gate.ts --json": ['"type":"block"', '"type":"summary"'],
   "deno test gate_test.ts": ["1 passed"],
@@ -53,9 +59,11 @@ Deno.test("README.md links to what is there", async () => {
 });
 
 Deno.test({ name: "README.md: every code block runs", ignore: Deno.build.os === "windows" }, async (t) => {
-  const folder = await Deno.makeTempDir({ prefix: "xcsh-readme-" });
+  const root = await Deno.makeTempDir({ prefix: "xcsh-readme-" });
+  const folder = join(root, "project");
+  await Deno.mkdir(folder);
   try {
-    const env = await reader(folder);
+    const env = await reader(root);
     for (const block of BLOCKS) {
       if (block.file !== undefined) {
         await Deno.writeTextFile(join(folder, block.file), block.text);
@@ -81,13 +89,13 @@ Deno.test({ name: "README.md: every code block runs", ignore: Deno.build.os === 
       assertEquals(code, 0, output);
     });
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await Deno.remove(root, { recursive: true });
   }
   const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text }) => text.trim().split("\n"));
   for (const line of Object.keys(SHOWS)) assert(lines.includes(line), `README.md has no longer: ${line}`);
 });
 
-/** Makes what a reader has: a project that depends on this module, and programs on the path. */
+/** Makes what a reader has around the project: settings by which it depends on this module, and programs on the path. */
 async function reader(folder: string): Promise<Record<string, string>> {
   const config = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
   const imports = Object.entries<string>(config.imports).map(([name, target]) => [

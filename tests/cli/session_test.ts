@@ -150,3 +150,29 @@ Deno.test("run refuses a session that another process has, with its pid", async 
   await owner.stderr.cancel();
   await owner.status;
 });
+
+Deno.test("/hooks leaves a hook out of a running session, and takes it in again", async () => {
+  await using p = project({
+    "gate.ts": `export default (pi) => pi.on("before_agent_start", (_e, ctx) => ctx.ui.notify("seen"));`,
+  });
+  const hook = `${p.folder.path}/gate.ts`;
+  const input = [
+    "one",
+    `/hooks disable ${hook}`,
+    "/hooks",
+    "two",
+    `/hooks enable ${hook}`,
+    "three",
+    "/hooks disable x",
+  ];
+  const { stdout, stderr } = await run([...p.base, "--hook", hook, "--interactive", "--no-session"], {
+    env: p.env,
+    input: `${input.join("\n")}\n`,
+  });
+  const all = stdout + stderr;
+  assertEquals(all.match(/info: seen/g)?.length, 2);
+  assertStringIncludes(all, `${hook} is left out; its gates are open now`);
+  assertStringIncludes(all, `${hook} (disabled)`);
+  assertStringIncludes(all, `${hook} runs again`);
+  assertStringIncludes(all, `Say which hook: /hooks disable ${hook}`);
+});
