@@ -277,7 +277,7 @@ export interface HookLogger {
  * ```ts
  * import type { HookAPI } from "@xcsh/hooks";
  *
- * export default function (pi: HookAPI): void {
+ * export default function noRecursiveRemoval(pi: HookAPI): void {
  *   pi.on("tool_call", (event) => {
  *     if (event.toolName === "bash" && String(event.input.command).includes("rm -rf")) {
  *       return { block: true, reason: "rm -rf is not allowed" };

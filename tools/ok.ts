@@ -21,6 +21,11 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
     "--quiet",
     `--coverage=${COVERAGE}`,
     "--coverage-raw-data-only",
+    // The README's blocks build on each other; tests/readme_test.ts runs them.
+    "tests",
+    "src",
+    "cli",
+    "mod.ts",
   ]],
   ["coverage", ["coverage", "--quiet", COVERAGE]],
   ["publish", ["publish", "--dry-run", "--allow-dirty", "--quiet"]],

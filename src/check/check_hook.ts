@@ -83,7 +83,7 @@ export interface HookCheck {
  *
  * @example
  * ```ts
- * import { checkHook } from "./src/check/mod.ts";
+ * import { checkHook } from "./mod.ts";
  *
  * const { diagnostics } = await checkHook({ path: "./gate.ts", cwd: Deno.cwd(), permissions: {} });
  * for (const { message, remedy } of diagnostics) console.log(message, remedy);
