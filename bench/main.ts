@@ -13,6 +13,7 @@ import { execRows } from "./exec.ts";
 import { isolationRows } from "./isolation.ts";
 import { replayRows } from "./replay.ts";
 import type { Measured, Row } from "./row.ts";
+import { sessionRows } from "./session.ts";
 import { startRows } from "./start.ts";
 import { wrapperRows } from "./wrapper.ts";
 
@@ -24,6 +25,7 @@ const ROWS: readonly Row[] = [
   ...startRows,
   ...replayRows,
   ...isolationRows,
+  ...sessionRows,
 ];
 
 const { values: options } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });

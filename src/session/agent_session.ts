@@ -168,7 +168,8 @@ export class AgentSession {
   #started: Promise<void> | undefined;
   #disposed: Promise<void> | undefined;
   #removeSignals: (() => void) | undefined;
-  #flushed: Promise<void> = Promise.resolve();
+  #flushWanted = false;
+  #flushing: Promise<void> | undefined;
 
   /**
    * Puts a session together. Nothing happens before {@linkcode AgentSession.start} or the first prompt.
@@ -592,7 +593,7 @@ export class AgentSession {
       if (this.#started !== undefined) this.#tell({ type: "session_shutdown" });
       this.#removeSignals?.();
       await this.runner.dispose();
-      await this.#flushed;
+      await this.#flushing;
       try {
         this.#manager.close();
       } catch (error) {
@@ -647,7 +648,7 @@ export class AgentSession {
     this.#phase = "starting";
     return act(controller.signal).finally(async () => {
       await this.#retrier.end("The run was aborted", controller.signal);
-      await this.#flushed;
+      await this.#flushing;
       this.#keepQueued();
       this.#phase = "idle";
       this.#controller = undefined;
@@ -870,12 +871,21 @@ export class AgentSession {
     }
   }
 
-  /** Makes the turn outlast a power failure while the agent goes on. */
+  /** Makes what was appended outlast a power failure while the agent goes on; turns that end meanwhile share the next one. */
   #flush(): void {
-    const manager = this.#manager;
-    this.#flushed = this.#flushed.then(() => manager.flushSoon()).catch((error) =>
-      this.#notice("error", errorText(error))
-    );
+    this.#flushWanted = true;
+    this.#flushing ??= this.#flushAll().finally(() => this.#flushing = undefined);
+  }
+
+  async #flushAll(): Promise<void> {
+    while (this.#flushWanted) {
+      this.#flushWanted = false;
+      try {
+        await this.#manager.flushSoon();
+      } catch (error) {
+        this.#notice("error", errorText(error));
+      }
+    }
   }
 
   #leftBehind(targetId: string): { commonAncestorId: string | null; left: SessionEntry[] } {

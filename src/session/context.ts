@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SessionEntry } from "../entries.ts";
+import type { CompactionEntry, SessionEntry } from "../entries.ts";
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -36,33 +36,88 @@ export interface SessionContext {
  * @returns The messages, and the settings in force at the end of the branch.
  */
 export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
-  const context: SessionContext = { messages: [], injectedRules: new Set() };
-  let compactedAt = -1;
-  for (let i = 0; i < branch.length; i++) {
-    const entry = branch[i]!;
-    if (entry.type === "compaction") compactedAt = i;
-    else if (entry.type === "ttsr_injection") addRules(context.injectedRules, entry.injectedRules);
-    else noteModel(context, entry);
-  }
-  let from = 0;
-  if (compactedAt !== -1) {
-    const compaction = branch[compactedAt]!;
-    if (compaction.type === "compaction") {
-      context.messages.push({
-        role: "compactionSummary",
-        summary: compaction.summary,
-        tokensBefore: compaction.tokensBefore,
-        timestamp: Date.parse(compaction.timestamp),
-      });
-      const kept = branch.findIndex((entry) => entry.id === compaction.firstKeptEntryId);
-      from = kept === -1 || kept > compactedAt ? compactedAt + 1 : kept;
+  let at = branch.length;
+  return collectContext({
+    length: branch.length,
+    previous: () => --at,
+    kind: (index) => kindOfEntry(branch[index]!),
+    message: (index) => messageOf(branch[index]!),
+    entry: (index) => branch[index]!,
+    indexOf: (id) => branch.findIndex((entry) => entry.id === id),
+  });
+}
+
+/** What the context needs of an entry beside its message: nothing, perhaps the model, or all of it. */
+export type EntryKind = 0 | 1 | 2;
+
+/** What the context needs of an entry beside its message: nothing, perhaps the model, or all of it. */
+export function kindOfEntry(entry: SessionEntry): EntryKind {
+  if (entry.type === "message") return entry.message?.role === "assistant" ? 1 : 0;
+  return entry.type === "compaction" || entry.type === "ttsr_injection" || entry.type === "model_change" ? 2 : 0;
+}
+
+/** A branch that is walked from its end, by the numbers of its entries, so that a long one costs no list of them. */
+export interface BranchCursor {
+  /** How many entries it has. */
+  readonly length: number;
+  /** Number of the last entry, then of the one before it, and so on; negative at the end. */
+  previous(): number;
+  /** Its kind. */
+  kind(index: number): EntryKind;
+  /** Its message. */
+  message(index: number): AgentMessage | undefined;
+  /** All of it. */
+  entry(index: number): SessionEntry;
+  /** Number of an entry; negative when there is none. */
+  indexOf(id: string): number;
+}
+
+/**
+ * As {@linkcode buildSessionContext}.
+ *
+ * @param branch The branch.
+ * @returns The messages, and the settings in force at the end of the branch.
+ */
+export function collectContext(branch: BranchCursor): SessionContext {
+  // Filled from its end, so that a long one is neither grown nor turned round. A compaction leaves room for its summary.
+  const messages: AgentMessage[] = new Array(branch.length);
+  let first = messages.length;
+  const injectedRules = new Set<string>();
+  let model: string | undefined;
+  let compaction: CompactionEntry | undefined;
+  let afterCompaction = first;
+  let firstKept = -1;
+  let foundKept = false;
+  for (let at = branch.previous(); at >= 0; at = branch.previous()) {
+    const kind = branch.kind(at);
+    if (kind === 2 || kind === 1 && model === undefined) {
+      const entry = branch.entry(at);
+      if (entry.type === "ttsr_injection") addRules(injectedRules, entry.injectedRules);
+      else if (entry.type === "compaction" && compaction === undefined) {
+        compaction = entry;
+        afterCompaction = first;
+        firstKept = branch.indexOf(entry.firstKeptEntryId);
+      } else model ??= modelIn(entry);
     }
+    if (foundKept) continue;
+    const message = branch.message(at);
+    if (message !== undefined) messages[--first] = message;
+    foundKept = at === firstKept;
   }
-  for (let i = from; i < branch.length; i++) {
-    const message = messageOf(branch[i]!);
-    if (message !== undefined) context.messages.push(message);
+  if (compaction !== undefined) {
+    // What was to be kept is not there: then nothing from before is.
+    if (!foundKept) first = afterCompaction;
+    messages[--first] = summaryMessage(compaction);
   }
-  return context;
+  return {
+    messages: first === 0 ? messages : messages.slice(first),
+    ...model !== undefined && { model },
+    injectedRules,
+  };
+}
+
+function summaryMessage({ summary, tokensBefore, timestamp }: CompactionEntry): AgentMessage {
+  return { role: "compactionSummary", summary, tokensBefore, timestamp: Date.parse(timestamp) };
 }
 
 /**
@@ -235,13 +290,14 @@ function addRules(to: Set<string>, names: unknown): void {
   if (Array.isArray(names)) { for (const name of names) if (typeof name === "string") to.add(name); }
 }
 
-function noteModel(context: SessionContext, entry: SessionEntry): void {
+function modelIn(entry: SessionEntry): string | undefined {
   if (entry.type === "model_change") {
     const { model, provider, modelId } = entry as { model?: unknown; provider?: unknown; modelId?: unknown };
-    if (typeof model === "string") context.model = model;
-    else if (typeof provider === "string" && typeof modelId === "string") context.model = `${provider}/${modelId}`;
-  } else if (entry.type === "message" && isRecord(entry.message) && entry.message.role === "assistant") {
+    if (typeof model === "string") return model;
+    if (typeof provider === "string" && typeof modelId === "string") return `${provider}/${modelId}`;
+  } else if (entry.type === "message" && entry.message?.role === "assistant") {
     const { provider, model } = entry.message;
-    if (provider !== undefined && model !== undefined) context.model = `${provider}/${model}`;
+    if (provider !== undefined && model !== undefined) return `${provider}/${model}`;
   }
+  return undefined;
 }

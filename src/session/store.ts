@@ -18,7 +18,7 @@ import type {
 import type { AgentMessage, UserContent } from "../messages.ts";
 import { homeDirectory } from "../paths.ts";
 import { errorText, isRecord } from "../values.ts";
-import { buildSessionContext, type SessionContext } from "./context.ts";
+import { collectContext, type EntryKind, kindOfEntry, messageOf, type SessionContext } from "./context.ts";
 import { SessionFileError, SessionLockedError, SessionSaveError } from "./errors.ts";
 import { migrateEntries } from "./migrate.ts";
 import { readSessionFile, SESSION_VERSION } from "./reader.ts";
@@ -99,7 +99,12 @@ export class SessionManager implements WritableSessionManager {
   readonly warnings: readonly string[];
   #header: SessionHeader;
   readonly #entries: SessionEntry[] = [];
-  readonly #byId: Map<string, SessionEntry> = new Map();
+  /** Index of each entry. */
+  readonly #byId: Map<string, number> = new Map();
+  /** Of each entry the index of its parent, or -1, its message and its kind: all that a walk to the root looks at. */
+  readonly #parents: number[] = [];
+  readonly #messages: (AgentMessage | undefined)[] = [];
+  readonly #kinds: EntryKind[] = [];
   readonly #labels: Map<string, string> = new Map();
   /** Ids of leaf markers, and the entries that they stand for. */
   readonly #markers: Map<string, string | null> = new Map();
@@ -257,17 +262,13 @@ export class SessionManager implements WritableSessionManager {
 
   /** One entry. */
   getEntry(id: string): SessionEntry | undefined {
-    return this.#byId.get(id);
+    return this.#entries[this.#byId.get(id) ?? -1];
   }
 
   /** The path from the root to an entry, or to the leaf; empty when there is no such entry. */
   getBranch(fromId?: string | null): SessionEntry[] {
     const branch: SessionEntry[] = [];
-    let id: string | null | undefined = fromId === undefined ? this.#leafId : fromId;
-    for (let entry = lookUp(this.#byId, id); entry !== undefined; entry = lookUp(this.#byId, id)) {
-      branch.push(entry);
-      id = entry.parentId;
-    }
+    for (let at = this.#indexOf(fromId); at !== -1; at = this.#parents[at]!) branch.push(this.#entries[at]!);
     return branch.reverse();
   }
 
@@ -278,7 +279,7 @@ export class SessionManager implements WritableSessionManager {
 
   /** The entry there. */
   getLeafEntry(): SessionEntry | undefined {
-    return lookUp(this.#byId, this.#leafId);
+    return this.#leafId === null ? undefined : this.getEntry(this.#leafId);
   }
 
   /** The label of an entry. */
@@ -316,7 +317,21 @@ export class SessionManager implements WritableSessionManager {
 
   /** What the model would read of a branch, and the settings in force there. */
   buildContext(leafId?: string | null): SessionContext {
-    return buildSessionContext(this.getBranch(leafId));
+    let next = this.#indexOf(leafId);
+    let length = 0;
+    for (let at = next; at !== -1; at = this.#parents[at]!) length++;
+    return collectContext({
+      length,
+      previous: () => {
+        const at = next;
+        if (at !== -1) next = this.#parents[at]!;
+        return at;
+      },
+      kind: (index) => this.#kinds[index]!,
+      message: (index) => this.#messages[index],
+      entry: (index) => this.#entries[index]!,
+      indexOf: (id) => this.#byId.get(id) ?? -1,
+    });
   }
 
   /** Why what was appended last is in memory only; `undefined` when all is saved, or when there is no file to save to. */
@@ -517,6 +532,10 @@ export class SessionManager implements WritableSessionManager {
     this.close();
   }
 
+  #indexOf(id: string | null = this.#leafId): number {
+    return id === null ? -1 : this.#byId.get(id) ?? -1;
+  }
+
   #append(draft: Draft): string {
     if (this.#closed) {
       throw new Error(`The session ${this.getSessionFile() ?? this.getSessionId()} is closed; open it again`);
@@ -544,8 +563,10 @@ export class SessionManager implements WritableSessionManager {
   }
 
   #add(entry: SessionEntry): void {
-    this.#entries.push(entry);
-    this.#byId.set(entry.id, entry);
+    this.#parents.push(this.#indexOf(entry.parentId));
+    this.#messages.push(messageOf(entry));
+    this.#kinds.push(kindOfEntry(entry));
+    this.#byId.set(entry.id, this.#entries.push(entry) - 1);
     this.#leafId = entry.id;
     if (entry.type === "label") this.#setLabel(entry);
     else if (entry.type === "session_info" && typeof entry.name === "string") this.#name = entry.name || undefined;
@@ -674,15 +695,16 @@ export class SessionManager implements WritableSessionManager {
       } else if (this.#isInCycle(entry)) {
         warnings.push(`Entry ${entry.id} comes after itself; it begins a tree of its own`);
         entry.parentId = null;
-      }
+      } else this.#parents[this.#indexOf(entry.id)] = this.#indexOf(entry.parentId);
     }
   }
 
   #isInCycle(start: SessionEntry): boolean {
     const seen = new Set<string>();
-    for (let entry: SessionEntry | undefined = start; entry !== undefined; entry = lookUp(this.#byId, entry.parentId)) {
+    for (let entry: SessionEntry | undefined = start; entry !== undefined;) {
       if (seen.has(entry.id)) return true;
       seen.add(entry.id);
+      entry = entry.parentId === null ? undefined : this.getEntry(entry.parentId);
     }
     return false;
   }
@@ -817,10 +839,6 @@ function newHeader(cwd: string, options: NewSessionFileOptions): SessionHeader {
 
 function newFile(dir: string, header: SessionHeader): string {
   return join(resolve(dir), `${header.timestamp.replaceAll(/[:.]/g, "-")}_${header.id}.jsonl`);
-}
-
-function lookUp(byId: Map<string, SessionEntry>, id: string | null | undefined): SessionEntry | undefined {
-  return id === null || id === undefined ? undefined : byId.get(id);
 }
 
 function isParent(value: unknown): value is string | null | undefined {
