@@ -6,6 +6,8 @@
 
 import { isBuiltin } from "node:module";
 import { dirname, extname, fromFileUrl, isAbsolute, resolve } from "@std/path";
+import { isHostPackage, standInFor } from "../compat/packages.ts";
+import { lookAt, otherFile } from "../compat/resolve.ts";
 import { silentLogger } from "../hook.ts";
 import {
   GrantError,
@@ -177,7 +179,7 @@ async function readSource(check: HookCheck, entry: string, options: CheckOptions
     needs.push(...report.needs);
     if (file === entry) declared(check, report);
     for (const imported of report.imports) {
-      const target = await follow(check, imported, file, needs);
+      const target = follow(check, imported, file, needs);
       if (target === undefined || found.has(target) || !MODULES.has(extname(target).toLowerCase())) continue;
       // What lies elsewhere is not the hook's own: it is neither read here nor may be without a grant.
       if (!isBelow(target, root) || !isBelow(await Deno.realPath(target), realRoot)) {
@@ -196,12 +198,12 @@ function placeIn({ file, line, column }: Place): Place {
 }
 
 /** Finds the file of an import, or says why there is none. */
-async function follow(
+function follow(
   check: HookCheck,
   imported: ModuleImport,
   from: string,
   needs: Need[],
-): Promise<string | undefined> {
+): string | undefined {
   const { specifier, dynamic } = imported;
   const place = placeIn(imported);
   const unresolved = (remedy: string): undefined => {
@@ -209,6 +211,8 @@ async function follow(
     fault(check, "unresolved-import", message, remedy, place, dynamic ? "warning" : "error");
   };
   const [scheme] = /^[a-z]+(?=:)/i.exec(specifier) ?? [];
+  // Modules of ours stand in for packages of other hosts.
+  if (standInFor(specifier) !== undefined) return;
   switch (scheme?.toLowerCase()) {
     case "node":
       if (!isBuiltin(specifier)) unresolved("Deno has no such module of Node's");
@@ -243,40 +247,19 @@ async function follow(
     return unresolved("it is no path");
   }
   if (!isAbsolute(path)) path = resolve(dirname(from), path);
-  const kind = await kindOfFile(path);
-  if (kind === "file") {
-    if (!imported.data) return path;
-    needs.push({ ...place, kind: "read", value: path, call: "import" });
-    return;
+  path = otherFile(path) ?? path;
+  const found = lookAt(path);
+  if (found !== "file") {
+    return unresolved(found === "folder" ? "name a file in it" : `there is no ${path}; mend the path`);
   }
-  unresolved(kind === "folder" ? `name a file in it` : await nearFile(path, specifier));
+  if (!imported.data && extname(path).toLowerCase() !== ".json") return path;
+  needs.push({ ...place, kind: "read", value: path, call: "import" });
 }
 
 function bareRemedy(specifier: string): string {
   if (isBuiltin(specifier)) return `write "node:${specifier}"`;
-  if (/^@(?:xcsh\/hooks|oh-my-pi|mariozechner|earendil-works|f5-sales-demo)\b/.test(specifier)) {
-    return "write `import type { … }`: the host's package has nothing to import but types";
-  }
+  if (isHostPackage(specifier)) return 'there is no such package; types are imported from "@xcsh/hooks"';
   return "an isolated hook gets no packages; write a path, node:… or jsr:…, or put the code beside the hook";
-}
-
-async function nearFile(path: string, specifier: string): Promise<string> {
-  const stem = path.replace(/\.(?:[mc]?js|jsx)$/, "");
-  for (const extension of MODULES) {
-    if (await kindOfFile(stem + extension) === "file") {
-      return `write ${JSON.stringify(specifier.replace(/\.(?:[mc]?js|jsx)$/, "") + extension)}`;
-    }
-  }
-  return `there is no ${path}; mend the path`;
-}
-
-async function kindOfFile(path: string): Promise<"file" | "folder" | undefined> {
-  try {
-    const info = await Deno.stat(path);
-    return info.isFile ? "file" : info.isDirectory ? "folder" : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function declared(check: HookCheck, { declaration }: ModuleReport): void {
@@ -405,10 +388,16 @@ async function load(check: HookCheck, options: CheckOptions): Promise<void> {
 
 function loadFault(check: HookCheck, error: string): void {
   const text = error.replace(/^Failed to load hook: /, "");
-  const [whole, url, line, column] = / at (file:\/\/\S+?):(\d+):(\d+)/.exec(text) ?? [];
+  const [whole, file, line, column = "1"] =
+    / at (file:\/\/\S+?):(\d+):(\d+)| \((\/[^()]+):(\d+)\)|^(\/\S+):(\d+) /.exec(text)?.filter((part) =>
+      part !== undefined
+    ) ?? [];
   let place: Place | undefined;
   try {
-    if (url !== undefined) place = { file: fromFileUrl(url), line: Number(line), column: Number(column) };
+    if (file !== undefined) {
+      const path = file.startsWith("file:") ? fromFileUrl(file) : file;
+      place = { file: path, line: Number(line), column: Number(column) };
+    }
   } catch {
     // Not a file: the text says it.
   }

@@ -139,22 +139,17 @@ Deno.test("checkHook() tells results that their event ignores", async () => {
 
 Deno.test("checkHook() tells imports that cannot be resolved, and what to write", async () => {
   const cases: [string, string][] = [
-    ["./lib.js", 'write "./lib.ts"'],
-    ["./lib", 'write "./lib.ts"'],
     ["./folder", "name a file in it"],
     ["fs", 'write "node:fs"'],
     ["node:nothing", "Deno has no such module of Node's"],
     ["npm:left-pad", "an isolated hook gets no npm packages; put the code beside the hook"],
-    [
-      "@xcsh/hooks",
-      "write `import type { … }`: the host's package has nothing to import but types",
-    ],
+    ["@oh-my-pi/nothing", 'there is no such package; types are imported from "@xcsh/hooks"'],
     [
       "left-pad",
       "an isolated hook gets no packages; write a path, node:… or jsr:…, or put the code beside the hook",
     ],
   ];
-  await using project = new Project({ "lib.ts": "export default 1;", "folder/mod.ts": "" });
+  await using project = new Project({ "lib.ts": "export default 1;", "folder/x.ts": "" });
   await Promise.all(cases.map(async ([specifier, remedy], i) => {
     const name = `hook${i}.ts`;
     Deno.writeTextFileSync(join(project.path, name), `\nimport x from "${specifier}";\nexport default () => x;\n`);
@@ -172,6 +167,12 @@ Deno.test("checkHook() tells imports that cannot be resolved, and what to write"
     `import type { HookAPI } from "@xcsh/hooks";\nexport default (pi: HookAPI) => {};\n`,
   );
   assertEquals(await project.faults("types.ts"), []);
+  Deno.writeTextFileSync(
+    join(project.path, "other.ts"),
+    `import x from "./lib.js";\nimport y from "./lib";\nimport { type HookAPI } from "@oh-my-pi/pi-coding-agent";\n` +
+      "export default (pi: HookAPI) => x + y;\n",
+  );
+  assertEquals(await project.faults("other.ts"), []);
 });
 
 Deno.test("checkHook() tells permissions that the code visibly needs and was not granted", async () => {
