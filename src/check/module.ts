@@ -32,6 +32,8 @@ export interface ModuleImport extends Place {
   dynamic: boolean;
   /** Whether it is loaded as data: `with { type: "json" }` or the like. */
   data: boolean;
+  /** Whether it is loaded by `require`. */
+  required: boolean;
 }
 
 /** What a module does. */
@@ -109,11 +111,15 @@ function factoryOf(program: Node, scope: Scope, file: string, diagnostics: Diagn
       return isNode(node.source) ? undefined : functionOf(specifier.local, scope);
     }
   }
-  if (body.some((node) => node.type === "ExportDefaultDeclaration")) return undefined;
-  const other = body.find((node) => node.type === "ExportNamedDeclaration" && isFunction(node.declaration)) ??
-    body.find((node) =>
-      node.type === "ExpressionStatement" && isNode(node.expression) && node.expression.type === "AssignmentExpression"
-    );
+  for (const node of body) {
+    const assigned = node.type === "ExpressionStatement" && isNode(node.expression) ? node.expression : undefined;
+    if (assigned?.type !== "AssignmentExpression") continue;
+    // The way of CommonJS, which is no fault where the hook loads.
+    if (!/^(?:module\.exports|exports\.default)\b/.test(fullName(assigned.left, scope) ?? "")) continue;
+    fault("it has no default export", node);
+    return functionOf(assigned.right, scope);
+  }
+  const other = body.find((node) => node.type === "ExportNamedDeclaration" && isFunction(node.declaration));
   fault("it has no default export", other);
   return undefined;
 }
@@ -251,11 +257,11 @@ function remedyFor(key: string, event: HookEventName): string {
 
 function importsOf(program: Node, at: TextScope): ModuleImport[] {
   const imports: ModuleImport[] = [];
-  const add = (node: Node, source: unknown, dynamic: boolean, data = false) => {
+  const add = (node: Node, source: unknown, dynamic: boolean, data = false, required = false) => {
     const specifier = knownText(source, at);
     if (!specifier.open) {
       const place = placeOf(isNode(source) ? source : node, at.file);
-      imports.push({ specifier: specifier.text, dynamic, data, ...place });
+      imports.push({ specifier: specifier.text, dynamic, data, required, ...place });
     }
   };
   walk(program, (node) => {
@@ -271,7 +277,7 @@ function importsOf(program: Node, at: TextScope): ModuleImport[] {
         add(node, node.source, true, isNode(node.options));
         return true;
       case "CallExpression":
-        if (nameOf(node.callee) === "require") add(node, listOf(node.arguments)[0], true);
+        if (nameOf(node.callee) === "require") add(node, listOf(node.arguments)[0], true, false, true);
         return true;
       default:
         return true;

@@ -72,7 +72,8 @@ Deno.test("checkHook() tells a hook without a default export", async () => {
     "none.ts": "export const x = 1;\n",
     "named.ts": "\nexport function hook(pi) {}\n",
     "object.ts": "\n\nexport default { on() {} };\n",
-    "common.js": "module.exports = (pi) => {};\n",
+    "common.cjs":
+      `const fs = require("fs");\nmodule.exports = (api) => {\n  api.on("tool_call", () => ({ blok: fs }));\n};\n`,
     "again.ts": "function hook(pi) {}\nexport { hook as default };\n",
   });
   const remedy = "write `export default function (pi: HookAPI) { … }`";
@@ -82,7 +83,9 @@ Deno.test("checkHook() tells a hook without a default export", async () => {
   assertEquals(await project.faults("object.ts"), [
     `object.ts:3:1 no-default-export error: its default export is no function; ${remedy}`,
   ]);
-  assertEquals((await project.faults("common.js"))[0], `common.js:1:1 ${text}; ${remedy}`);
+  assertEquals(await project.faults("common.cjs"), [
+    "common.cjs:3:32 ignored-result error: tool_call ignores `blok` in what a handler returns; write `block`",
+  ]);
   assertEquals(await project.faults("again.ts"), []);
 });
 
