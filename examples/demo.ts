@@ -3,7 +3,7 @@
  * Shows a coding session behind the hooks in `examples/hooks`: a dangerous command is blocked, a secret is redacted, and slash
  * commands run. The model is scripted; the program, the tools, the session and the hooks are the real ones.
  *
- * `deno task demo`, or `deno task demo --json` for the same as one JSON record a line.
+ * `deno task demo`, or `deno task demo --json` for the same as one JSON record a line. `deno task demo --full` shows every event.
  *
  * @module
  */
@@ -46,10 +46,22 @@ const STEPS: Step[] = [
 
 const args = Deno.args.filter((arg) => arg !== "--");
 const json = args.includes("--json");
-const unknown = args.find((arg) => arg !== "--json");
+const unknown = args.find((arg) => arg !== "--json" && arg !== "--full");
 if (unknown !== undefined) {
-  console.error(`error: ${unknown} is no option of the demo; there is --json`);
+  console.error(`error: ${unknown} is no option of the demo; there are --json and --full`);
   Deno.exit(2);
+}
+if (args.includes("--full")) {
+  const full = fromFileUrl(new URL("demo_full.ts", import.meta.url));
+  const options = json ? ["--json"] : [];
+  const { code } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", full, ...options],
+    cwd: ROOT,
+    stdin: "null",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).output();
+  Deno.exit(code);
 }
 
 const colour = Deno.stdout.isTerminal() && !Deno.noColor;
