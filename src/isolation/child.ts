@@ -84,7 +84,7 @@ export class Child {
         ...BASE_FLAGS,
         ...(grants.allow.import === undefined ? ["--no-remote"] : []),
         `--v8-flags=--max-old-space-size=${options.heapLimit}`,
-        ...denoFlags(grants),
+        ...denoFlags(keepOut(grants, place.nest)),
         boot.entry,
         JSON.stringify(config),
       ],
@@ -119,9 +119,15 @@ export class Child {
     return this.#reason !== undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** Bytes of answers that it has not read. */
+  /** Bytes that were sent to it and that it has not read. */
   get unread(): number {
-    return this.#answers.writableLength;
+    return this.#answers.writableLength + this.#in.writableLength;
+  }
+
+  /** Says whether this program is to stay for as long as the child runs. */
+  hold(wait: boolean): void {
+    if (wait) this.#process.ref();
+    else if (!this.over) this.#process.unref();
   }
 
   /** Sends a frame. */
@@ -139,6 +145,8 @@ export class Child {
     this.#reason ??= reason;
     const { pid } = this.#process;
     if (pid === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    // Whoever waits for it is to hear of its end.
+    this.#process.ref();
     killGroup(pid, () => this.#process.kill("SIGKILL"));
   }
 
@@ -193,6 +201,13 @@ function launch(args: string[], cwd: string, env: Record<string, string>): Child
     detached: Deno.build.os !== "windows",
     windowsHide: true,
   });
+}
+
+/** The folders of the other children are no child's business. */
+function keepOut(grants: EffectiveGrants, nest: string): EffectiveGrants {
+  const { allow, deny } = grants;
+  if (allow.write === undefined) return grants;
+  return { ...grants, deny: { ...deny, write: [...Array.isArray(deny.write) ? deny.write : [], nest] } };
 }
 
 /** The variables that a hook was granted, and those without which no program starts. */

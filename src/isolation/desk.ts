@@ -47,11 +47,11 @@ export class Desk {
   };
   /** The context of the newest event or command. */
   context: HookContext | undefined;
-  /** The context of the newest command. */
-  commandContext: HookCommandContext | undefined;
   /** The theme of the newest drawing. */
   theme: Theme | undefined;
 
+  #commandContext: HookCommandContext | undefined;
+  #commands = 0;
   #programs = 0;
   readonly #setups = new Map<number, WritableSessionManager>();
   readonly #customs = new Map<number, RemoteComponent>();
@@ -175,8 +175,21 @@ export class Desk {
   }
 
   get #command(): HookCommandContext {
-    if (this.commandContext === undefined) throw new Error("Only a slash command may do this");
-    return this.commandContext;
+    if (this.#commandContext === undefined) {
+      throw new Error("Only a slash command may do this, and only until its handler has ended");
+    }
+    return this.#commandContext;
+  }
+
+  /** Lets the hook do what only commands may, for as long as one runs: an event's handler must not. */
+  async duringCommand(context: HookCommandContext, run: () => Promise<unknown>): Promise<void> {
+    this.#commands++;
+    this.#commandContext = context;
+    try {
+      await run();
+    } finally {
+      if (--this.#commands === 0) this.#commandContext = undefined;
+    }
   }
 
   get #ui(): HookUIContext {

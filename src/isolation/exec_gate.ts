@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isAbsolute, resolve, SEPARATOR } from "@std/path";
+import { basename, DELIMITER, isAbsolute, normalize, resolve, SEPARATOR } from "@std/path";
 import type { ExecOptions, ExecResult } from "../api.ts";
 import { runProgram } from "../exec.ts";
 import { isRecord, kindOf } from "../values.ts";
@@ -36,7 +36,6 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.askPass", ""],
   ["core.sshCommand", "false"],
   ["core.gitProxy", "false"],
-  ["diff.external", ""],
   ["credential.helper", ""],
   ["protocol.ext.allow", "never"],
   ["gpg.program", "false"],
@@ -47,10 +46,20 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["submodule.recurse", "false"],
+  // Else a folder that looks like a repository is one, with settings that anybody could have put there.
+  ["safe.bareRepository", "explicit"],
 ];
+/** Subcommands of git that run programs to show a difference, unless they are told not to. */
+const GIT_SHOWS = new Set(["diff", "log", "show", "whatchanged"]);
+/** Most bytes of each stream of a program that the host keeps for a hook. */
+const MAX_OUTPUT = 50 * 1024 * 1024;
 
-/** The environment of such a program. */
-export function execEnvironment(): Record<string, string> {
+/**
+ * The environment of such a program.
+ *
+ * @param closed Folders in which it looks for no program: the project, and what the hook may write.
+ */
+export function execEnvironment(closed: readonly string[] = []): Record<string, string> {
   const env: Record<string, string> = {
     GIT_TERMINAL_PROMPT: "0",
     GIT_PAGER: "cat",
@@ -65,7 +74,26 @@ export function execEnvironment(): Record<string, string> {
     const value = Deno.env.get(name);
     if (value !== undefined) env[name] = value;
   }
+  const within = (folder: string) => closed.some((root) => folder === root || folder.startsWith(root + SEPARATOR));
+  env.PATH = (env.PATH ?? "").split(DELIMITER).filter((folder) =>
+    isAbsolute(folder) && !within(normalize(folder).replace(/[/\\]$/, "")) && !within(realOf(folder))
+  ).join(DELIMITER);
   return env;
+}
+
+function realOf(folder: string): string {
+  try {
+    return Deno.realPathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+/** Tells git not to run what its settings and attributes name to show a difference. */
+function hardened(program: string, args: readonly string[]): readonly string[] {
+  const [subcommand = "", ...rest] = args;
+  if (!/^git(?:\.exe)?$/.test(basename(program)) || !GIT_SHOWS.has(subcommand)) return args;
+  return [subcommand, "--no-ext-diff", "--no-textconv", ...rest];
 }
 
 /**
@@ -104,8 +132,16 @@ export async function runGranted(
   if (options.env !== undefined) {
     throw new GrantError(`A program run by an exec grant gets no environment of the hook's; leave out env`);
   }
-  const cwd = await requireFolder(options.cwd, project, grants.allow.write);
-  return await runProgram(granted.program, args, { ...options, cwd, signal, env: execEnvironment(), clearEnv: true });
+  const { write } = grants.allow;
+  const cwd = await requireFolder(options.cwd, project, write);
+  return await runProgram(granted.program, hardened(granted.program, args), {
+    ...options,
+    maxOutputBytes: Math.min(options.maxOutputBytes ?? MAX_OUTPUT, MAX_OUTPUT),
+    cwd,
+    signal,
+    env: execEnvironment([project, await Deno.realPath(project), ...(Array.isArray(write) ? write : [])]),
+    clearEnv: true,
+  });
 }
 
 function readOptions(given: unknown): Omit<ExecOptions, "signal"> {

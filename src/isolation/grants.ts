@@ -190,13 +190,18 @@ function entryFault(kind: string, entry: string): string | undefined {
   if (/\s/.test(entry)) return "holds a space";
   if (kind === "env" && (entry.includes("=") || /\*./.test(entry))) return "is no name of a variable";
   if (kind === "sys" && !SYS_NAMES.includes(entry)) return `is none of ${SYS_NAMES.join(", ")}`;
-  if (
-    (kind === "net" || kind === "import") &&
-    !/^(?:\*\.)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?:\/\d{1,3})?(?::\d{1,5})?$/.test(entry)
-  ) {
-    return "is no host or host:port";
-  }
+  if ((kind === "net" || kind === "import") && !isHost(entry)) return "is no host or host:port";
   return undefined;
+}
+
+/** Whether Deno takes it: a name, `*.name`, an address or a range of addresses, each with or without a port. */
+function isHost(entry: string): boolean {
+  const [, host = "", range, port] = /^(.*?)(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  if (port !== undefined && Number(port) > 65_535) return false;
+  const v6 = /^\[[0-9a-fA-F:.]+\]$/.test(host) && URL.canParse(`http://${host}/`);
+  const v4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(host);
+  if (range !== undefined) return v4 && Number(range) <= 32;
+  return v6 || v4 || (host.length < 254 && /^(?:\*\.)?\w(?:[\w-]{0,62})(?:\.\w[\w-]{0,62})*$/.test(host));
 }
 
 function parseExec(value: unknown, where: string): readonly string[] {
@@ -306,8 +311,10 @@ export interface GrantScope {
   path?: string;
 }
 
-/** Folders of a project from which programs take code or settings: a grant to write the project does not open them. */
+/** Folders from which programs take code or settings: a grant to write what holds them does not open them. */
 const PROTECTED = [".git", ".xcsh", ".claude", ".codex", ".pi", ".omp", ".husky", ".vscode"];
+/** The like in the user's home. */
+const PROTECTED_AT_HOME = [...PROTECTED, ".gitconfig", ".config/git", ".ssh", ".gnupg", ".local/bin"];
 
 /**
  * Makes grants absolute and finds out where they really lead.
@@ -316,64 +323,170 @@ const PROTECTED = [".git", ".xcsh", ".claude", ".codex", ".pi", ".omp", ".husky"
  * @param scope Where they apply.
  * @returns What is enforced.
  * @throws {GrantError} When a path is missing, is a link or holds a link that leads out of what is granted; when a program is
- *   missing or lies in the project.
+ *   missing or could be changed by the hook; when what is denied could be moved to where it is not.
  */
 export async function resolveGrants(grants: HookPermissions, scope: GrantScope): Promise<EffectiveGrants> {
   const project = await Deno.realPath(scope.project);
   const allow: Partial<Record<PermissionKind, Grant>> = {};
   const deny: Partial<Record<PermissionKind, Grant>> = {};
+  const aliases: Alias[] = [{ real: project, alias: scope.project }];
   for (const kind of PERMISSION_KINDS) {
     const granted = grants[kind];
-    const denied = grants.deny?.[kind];
-    if (granted !== undefined) {
-      allow[kind] = granted !== true && PATH_KINDS.has(kind)
-        ? (await Promise.all(granted.map((path) => resolveGrantedPath(kind, path, project, scope.project)))).flat()
-        : granted;
-    }
-    if (denied !== undefined) {
-      deny[kind] = denied !== true && PATH_KINDS.has(kind) ? denied.map((path) => absolute(path, project)) : denied;
-    }
+    // To grant nothing, or what is denied altogether, is to leave it out: Deno takes either for more.
+    if (granted === undefined || grants.deny?.[kind] === true) continue;
+    if (granted === true || granted.length > 0) allow[kind] = granted;
+    if (granted === true || granted.length === 0 || !PATH_KINDS.has(kind)) continue;
+    const found = await Promise.all(granted.map((path) => resolveGrantedPath(kind, path, project, scope.project)));
+    aliases.push(...found);
+    allow[kind] = [...new Set(found.flatMap(({ real, alias }) => alias.includes(",") ? [real] : [real, alias]))];
   }
-  if (!grants.links) await refuseLinks(allow);
-  if (allow.read !== true) allow.read = [...new Set([...allow.read ?? [], ...scope.hookFiles])];
-  const home = homeDirectory();
-  const homes = home === "" ? [] : [...new Set([home, await Deno.realPath(home).catch(() => home)])];
-  const protect = [project, scope.project, ...homes]
-    .flatMap((root) => PROTECTED.map((name) => join(root, name)))
-    .filter((path) => !namesExactly(allow.write, path));
-  // What lies below a folder that is moved away is no longer where it is denied, so the whole of the person's own is.
-  const own = homes.map((root) => join(root, ".xcsh")).filter((path) => covers(allow.write, path));
-  const unwritable = [...protect, ...own, ...scope.hookFiles, ...scope.unwritable ?? [], ...scope.closed ?? []];
-  add(deny, "write", unwritable.filter((path) => opens(allow.write, path)));
-  add(deny, "read", (scope.closed ?? []).filter((path) => opens(allow.read, path)));
-  const exec = await Promise.all((grants.exec ?? []).map((line) => resolveExec(line, project, scope.path)));
+  const spelled = async (
+    paths: readonly string[],
+  ) => [...new Set((await Promise.all(paths.map((path) => spellings(path, aliases)))).flat())];
+  for (const kind of PERMISSION_KINDS) {
+    const denied = grants.deny?.[kind];
+    if (denied === undefined || denied === true) continue;
+    deny[kind] = PATH_KINDS.has(kind) ? await spelled(denied.map((path) => absolute(path, project))) : denied;
+  }
+  if (!grants.links) {
+    refuseMovable(deny.read, allow.write);
+    refuseMovable(deny.write, allow.write);
+  }
+
+  const own = await spelled(scope.hookFiles);
+  const comma = own.find((path) => path.includes(","));
+  if (comma !== undefined) {
+    throw new GrantError(
+      `${comma} holds a comma, which Deno's flags cannot carry, so it cannot be let read itself; rename it`,
+    );
+  }
+  const closed = await spelled(scope.closed ?? []);
+  const protect = keptFrom(allow.write, await spelled(await protectedPaths(project)));
+  const unwritable = [...protect, ...own, ...await spelled(scope.unwritable ?? []), ...closed];
+  close(deny, "read", closed, allow.read);
+  close(deny, "write", withFolders(unwritable, allow.write), allow.write);
+  if (!grants.links) await refuseLinks(allow, deny);
+  if (allow.read !== true) allow.read = [...new Set([...allow.read ?? [], ...own])];
+  const exec = await Promise.all(
+    (grants.exec ?? []).map((line) => resolveExec(line, project, allow.write, scope.path)),
+  );
   return { allow, deny, exec };
 }
 
-function namesExactly(grant: Grant | undefined, path: string): boolean {
-  return grant !== undefined && grant !== true &&
-    grant.some((granted) => granted === path || granted.startsWith(path + SEPARATOR));
+/** Two paths to the same folder; both are granted, since hooks are told one and get the other from the system. */
+interface Alias {
+  readonly real: string;
+  readonly alias: string;
 }
 
-/** Whether a grant reaches all of a folder. */
-function covers(grant: Grant | undefined, path: string): boolean {
-  if (grant === undefined || grant === true) return grant === true;
-  return grant.some((granted) => path === granted || path.startsWith(granted + SEPARATOR));
+/** Whether a path is a folder or lies below it. */
+function holds(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(SEPARATOR) ? folder : folder + SEPARATOR);
 }
 
-/** Whether a grant reaches a path, or something below it. */
-function opens(grant: Grant | undefined, path: string): boolean {
-  if (grant === undefined || grant === true) return grant === true;
-  return grant.some((granted) =>
-    path === granted || path.startsWith(granted + SEPARATOR) || granted.startsWith(path + SEPARATOR)
+function listed(grant: Grant | undefined): readonly string[] {
+  return grant === undefined || grant === true ? [] : grant;
+}
+
+/** All paths to what is denied: what is closed under one name must not be open under another. */
+async function spellings(path: string, aliases: readonly Alias[]): Promise<string[]> {
+  const found = await realPathOf(path);
+  const others = aliases.flatMap(({ real, alias }) =>
+    holds(real, found) ? [join(alias, found.slice(real.length))] : []
   );
+  return [path, found, ...others];
 }
 
-function add(target: Partial<Record<PermissionKind, Grant>>, kind: PermissionKind, entries: readonly string[]): void {
-  const known = target[kind];
-  if (known === true || entries.length === 0) return;
-  // A path with a comma cannot be denied by flag; nor can it be granted, but by `true`.
-  target[kind] = [...new Set([...known ?? [], ...entries.filter((entry) => !entry.includes(","))])];
+/** Where a path leads, also when there is nothing there yet. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(await realPathOf(parent), basename(path));
+  }
+}
+
+/** What holds a denied file can be moved by whoever may write around it, and the file is then found under a name that is open. */
+function refuseMovable(denied: Grant | undefined, writable: Grant | undefined): void {
+  for (const path of listed(denied)) {
+    for (const root of writable === true ? ["/"] : listed(writable)) {
+      const folder = folderBelow(root, path);
+      if (folder === undefined || listed(denied).some((other) => holds(other, folder))) continue;
+      throw new GrantError(
+        `${path} is denied, but the write grant ${root} lets the hook move ${folder}, and then it is open; deny ${folder}, or grant less`,
+      );
+    }
+  }
+}
+
+/** The folder directly in `root` on the way to what lies deeper in it. */
+function folderBelow(root: string, path: string): string | undefined {
+  if (path === root || !holds(root, path)) return undefined;
+  const [first = "", ...deeper] = path.slice(root.length).split(SEPARATOR).filter((name) => name !== "");
+  return deeper.length === 0 ? undefined : join(root, first);
+}
+
+function withFolders(paths: readonly string[], writable: Grant | undefined): string[] {
+  return [...paths, ...paths.flatMap((path) => listed(writable).flatMap((root) => folderBelow(root, path) ?? []))];
+}
+
+/** What in and around the project a grant to write does not open. */
+async function protectedPaths(project: string): Promise<string[]> {
+  const roots = [project];
+  for (let folder = project; dirname(folder) !== folder;) roots.push(folder = dirname(folder));
+  const home = homeDirectory();
+  return [
+    ...roots.flatMap((root) => PROTECTED.map((name) => join(root, name))),
+    ...home === "" ? [] : PROTECTED_AT_HOME.map((name) => join(home, name)),
+    ...(await Promise.all(roots.map((root) => gitFolders(join(root, ".git"))))).flat(),
+  ];
+}
+
+/** Leaves out what a grant names by itself. */
+function keptFrom(writable: Grant | undefined, protect: readonly string[]): string[] {
+  return protect.filter((path) => {
+    const named = listed(writable).filter((grant) => holds(path, grant));
+    if (named.length === 0 || named.includes(path)) return named.length === 0;
+    const wider = listed(writable).find((grant) => holds(grant, path));
+    if (wider === undefined) return false;
+    throw new GrantError(
+      `The write grant ${
+        named[0]
+      } lies in ${path}, which the write grant ${wider} does not open; grant ${path} itself, or leave out ${wider}`,
+    );
+  });
+}
+
+/** Where a worktree or a submodule has its settings: its `.git` is a file that says so. */
+async function gitFolders(file: string): Promise<string[]> {
+  try {
+    const folder = /^gitdir: (.+)$/m.exec(await Deno.readTextFile(file))?.[1];
+    if (folder === undefined) return [];
+    const path = isAbsolute(folder) ? folder : join(dirname(file), folder);
+    return [path, ...path.split(/(?<=\.git)[/\\]/).slice(0, 1)];
+  } catch {
+    return []; // It is a folder, or there is none.
+  }
+}
+
+/** Denies what a grant would open. */
+function close(
+  deny: Partial<Record<PermissionKind, Grant>>,
+  kind: "read" | "write",
+  paths: readonly string[],
+  granted: Grant | undefined,
+): void {
+  const open = paths.filter((path) =>
+    granted === true || listed(granted).some((grant) => holds(grant, path) || holds(path, grant))
+  );
+  const comma = open.find((path) => path.includes(","));
+  if (comma !== undefined) {
+    throw new GrantError(
+      `${comma} must stay closed to hooks, but holds a comma, which Deno's flags cannot carry; grant less to ${kind}`,
+    );
+  }
+  if (open.length > 0) deny[kind] = [...new Set([...listed(deny[kind]), ...open])];
 }
 
 function absolute(path: string, project: string): string {
@@ -393,7 +506,7 @@ function stripEnd(path: string): string {
 }
 
 /** Where a grant leads; also as seen from a project that is reached through a link, since hooks are told that path. */
-async function resolveGrantedPath(kind: string, path: string, project: string, seen: string): Promise<string[]> {
+async function resolveGrantedPath(kind: string, path: string, project: string, seen: string): Promise<Alias> {
   const wanted = absolute(path, project);
   let real: string;
   try {
@@ -409,41 +522,52 @@ async function resolveGrantedPath(kind: string, path: string, project: string, s
     throw new GrantError(`The ${kind} grant ${path} (${wanted}) ${cause}`);
   }
   // What lies in the project is the project's doing: a link there must not widen a grant that names a folder in it.
-  if (real !== wanted && (wanted === project || wanted.startsWith(project + SEPARATOR))) {
+  if (real !== wanted && holds(project, wanted)) {
     throw new GrantError(`The ${kind} grant ${path} leads through a link to ${real}; grant ${real} itself`);
   }
   if (real.includes(",")) {
     throw new GrantError(`The ${kind} grant ${path} is ${real}, and a comma cannot be carried by Deno's flags`);
   }
-  const alias = absolute(path, seen);
-  return alias === real || alias.includes(",") ? [real] : [real, alias];
+  return { real, alias: absolute(path, seen) };
 }
 
 /**
- * Deno follows links: one in a readable folder makes readable what it points to, and one that climbs (`../x`) can be moved, by
- * whoever may write the folder, to where it points out of it.
+ * Deno follows links, and asks only whether the link may be used: one in a granted folder opens what it points to, and one that
+ * does not say where it leads from the root can be moved, by whoever may write the folder, to where it leads elsewhere.
  */
-async function refuseLinks(allow: Partial<Record<PermissionKind, Grant>>): Promise<void> {
-  const roots = new Map<string, "read" | "write">();
-  for (const kind of ["read", "write"] as const) {
-    const grant = allow[kind];
-    if (grant !== undefined && grant !== true) { for (const root of grant) roots.set(root, kind); }
-  }
-  const inside = (path: string) => [...roots.keys()].some((root) => path === root || path.startsWith(root + SEPARATOR));
-  for (const [root, kind] of roots) {
+async function refuseLinks(
+  allow: Partial<Record<PermissionKind, Grant>>,
+  deny: Partial<Record<PermissionKind, Grant>>,
+): Promise<void> {
+  const readable = new Set(listed(allow.read));
+  const writable = new Set(listed(allow.write));
+  const roots = new Set([...readable, ...writable]);
+  const inside = (path: string) => [...roots].some((root) => holds(root, path));
+  for (const root of roots) {
     if (!(await Deno.stat(root)).isDirectory) continue;
+    const moves = writable.has(root);
+    const denied = [...listed(deny.read), ...moves ? listed(deny.write) : []];
+    const names = new Set(
+      denied.filter((path) => holds(root, path)).flatMap((path) => path.slice(root.length).split(SEPARATOR)),
+    );
     for await (const link of linksBelow(root)) {
       const target = await Deno.readLink(link);
-      const real = await Deno.realPath(link).catch(() =>
-        normalize(isAbsolute(target) ? target : join(dirname(link), target))
-      );
-      const climbs = kind === "write" && target.split(/[/\\]/).includes("..");
-      if (inside(real) && !climbs) continue;
-      const fault = inside(real)
-        ? `which could be moved to where it leads out of it`
-        : `which leads out of it, to ${real}`;
+      const real = await realPathOf(isAbsolute(target) ? target : join(dirname(link), target));
+      const words = isAbsolute(target) ? [] : target.split(/[/\\]/);
+      const fault = !inside(real)
+        ? `which leads out of it, to ${real}`
+        : denied.some((path) => holds(path, real) || holds(real, path))
+        ? `which leads to what is denied, by ${real}`
+        : moves && words.includes("..")
+        ? "which could be moved to where it leads out of it"
+        : moves && words.some((word) => word !== "" && names.has(word))
+        ? "which could be moved to where it leads to what is denied"
+        : undefined;
+      if (fault === undefined) continue;
       throw new GrantError(
-        `The ${kind} grant ${root} holds the link ${link}, ${fault}; grant less, or insist with --allow-links`,
+        `The ${
+          moves ? "write" : "read"
+        } grant ${root} holds the link ${link}, ${fault}; grant less, or insist with --allow-links`,
       );
     }
   }
@@ -466,7 +590,12 @@ async function* linksBelow(root: string): AsyncGenerator<string> {
   }
 }
 
-async function resolveExec(line: string, project: string, path: string | undefined): Promise<ExecGrant> {
+async function resolveExec(
+  line: string,
+  project: string,
+  writable: Grant | undefined,
+  path: string | undefined,
+): Promise<ExecGrant> {
   const words = execWords(line) ?? [];
   const [name = ""] = words;
   const candidates = isAbsolute(name)
@@ -486,12 +615,12 @@ async function resolveExec(line: string, project: string, path: string | undefin
       } catch {
         continue;
       }
-      if (real.startsWith(project + SEPARATOR)) {
-        throw new GrantError(
-          `The exec grant ${
-            JSON.stringify(line)
-          } would run ${real}, which lies in the project and can be changed there`,
-        );
+      // Where it really is, and where the link to it is, which could be made to point to another one.
+      const places = [real, join(await Deno.realPath(dirname(file)), basename(file))];
+      for (const [place, where] of places.flatMap((at) => [project, ...listed(writable)].map((root) => [at, root]))) {
+        if (!holds(where!, place!)) continue;
+        const whose = where === project ? "in the project and can be changed there" : "where this hook may write";
+        throw new GrantError(`The exec grant ${JSON.stringify(line)} would run ${place}, which lies ${whose}`);
       }
       // Called by its own name, not by what a link points to: programs such as busybox look at it.
       return { line, words, program: file };
@@ -578,6 +707,8 @@ export function sandboxExits(grants: HookPermissions): SandboxExit[] {
       exits.push({ grant: `exec=${line}`, why: "further arguments can write files or start programs" });
     } else if (open && words.includes("*")) {
       exits.push({ grant: `exec=${line}`, why: `${program} may run what stands in place of *` });
+    } else if (open && grants.write !== undefined && basename(program) !== "git") {
+      exits.push({ grant: `exec=${line}`, why: `${program} may run what the hook may write` });
     }
   }
   return exits;

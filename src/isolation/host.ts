@@ -16,7 +16,7 @@ import {
 } from "../hook.ts";
 import { HookLoadFailure } from "../import_hook.ts";
 import { textOf } from "../messages.ts";
-import { errorText, isRecord } from "../values.ts";
+import { errorText, isRecord, kindOf, LONGEST_DELAY } from "../values.ts";
 import { Child } from "./child.ts";
 import { Desk, linesOf, RemoteComponent } from "./desk.ts";
 import { denoFlags, type EffectiveGrants, type HookPermissions } from "./grants.ts";
@@ -64,8 +64,8 @@ export interface IsolatedHookOptions {
   print: (text: string) => void;
   /** Gets what the author should know. */
   warn: (warning: string) => void;
-  /** Whether the hook's code is still what it was. */
-  unchanged: () => Promise<boolean>;
+  /** Asked before it is started again: throws when its code is no longer what it was, or its grants can no longer be enforced. */
+  recheck: () => Promise<void>;
   /** What `pi.exec` does, instead of running what was granted. */
   exec?: HookAPI["exec"];
 }
@@ -77,6 +77,18 @@ const MAX_DEATHS = 3;
 const DEATH_WINDOW = 60_000;
 const MAX_OUTSTANDING = 256;
 const MAX_REGISTRATIONS = 10_000;
+const MAX_WARNINGS = 100;
+/** Most characters of a frame that the host remembers for as long as the hook is loaded. */
+const MAX_REMEMBERED = 4_096;
+/** Methods by which a hook has the host keep something. */
+const KEPT: ReadonlySet<unknown> = new Set([
+  "sendMessage",
+  "appendEntry",
+  "setup",
+  "ui.setStatus",
+  "ui.setEditorText",
+  "ui.notify",
+]);
 /** Most bytes of answers that a child may leave unread. */
 const MAX_UNREAD = 64 * 1024 * 1024;
 
@@ -99,6 +111,8 @@ interface Call {
   readonly reject: (reason: unknown) => void;
   /** Time left, in ms; infinite for what a person started. */
   left: number;
+  /** Whether its time is over: what it opens now no longer stops the clock. */
+  over: boolean;
   runningSince: number;
   dialogs: number;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -116,6 +130,8 @@ export class IsolatedHook implements LoadedHook {
   readonly #options: IsolatedHookOptions;
   readonly #bucket = new Bucket(2_000, 500);
   readonly #bytes = new Bucket(128 * 1024 * 1024, 16 * 1024 * 1024);
+  /** For what the host keeps: messages, entries, status texts, log records. */
+  readonly #kept = new Bucket(64 * 1024 * 1024, 1024 * 1024);
   #child: Child | undefined;
   /** Children whose death has been dealt with; the process itself may take a moment longer. */
   readonly #buried = new WeakSet<Child>();
@@ -125,6 +141,7 @@ export class IsolatedHook implements LoadedHook {
   /** Numbers of the handlers that the running child has registered, by event. */
   #registered = new Map<string, number[]>();
   #registrations = 0;
+  #warnings = 0;
   #loaded: PromiseWithResolvers<void> | undefined;
   readonly #deaths: number[] = [];
   #lastDeath = "";
@@ -195,22 +212,20 @@ export class IsolatedHook implements LoadedHook {
   }
 
   async #restart(): Promise<Child> {
+    // The last one's end must not be taken for this one's.
+    await this.#child?.ended;
     if (this.#disposed) throw this.#broken("the session has ended");
     const now = Date.now();
     const recent = this.#deaths.filter((death) => now - death < DEATH_WINDOW);
     if (recent.length >= MAX_DEATHS) {
       throw this.#broken(`it died ${recent.length} times within a minute, last because ${this.#lastDeath}`);
     }
-    if (!await this.#options.unchanged()) {
-      throw this.#broken(
-        "it died, and its code has changed since it was loaded; start the session again to use the new code",
-      );
-    }
     if (recent.length > 1) await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** (recent.length - 1)));
     try {
+      await this.#options.recheck();
       return await this.#start();
     } catch (error) {
-      throw this.#broken(`it could not be loaded again: ${errorText(error)}`);
+      throw this.#broken(`it died, because ${this.#lastDeath}, and could not be loaded again: ${errorText(error)}`);
     }
   }
 
@@ -237,12 +252,16 @@ export class IsolatedHook implements LoadedHook {
       onOutput: this.#options.print,
     });
     this.#child = child;
+    if (this.#disposed) child.kill("it was closed");
     this.#ending.add(child.ended);
     void child.ended.then((reason) => {
       this.#ending.delete(child.ended);
       this.#died(child, reason);
     });
-    const timer = setTimeout(() => child.kill(`${resolvedPath} did not finish loading within ${timeout} ms`), timeout);
+    const timer = setTimeout(
+      () => child.kill(`${resolvedPath} did not finish loading within ${timeout} ms`),
+      Math.min(timeout, LONGEST_DELAY),
+    );
     try {
       await loaded.promise;
       return child;
@@ -332,11 +351,13 @@ export class IsolatedHook implements LoadedHook {
       resolve,
       reject,
       left,
+      over: false,
       size: text.length * 4,
       runningSince: 0,
       dialogs: 0,
       timer: undefined,
     };
+    if (this.#calls.size === 0) child.hold(true);
     this.#calls.set(id, call);
     this.#resume(id, call, child);
     child.send(text);
@@ -356,6 +377,7 @@ export class IsolatedHook implements LoadedHook {
     if (call.left === Infinity) return;
     call.runningSince = performance.now();
     call.timer = setTimeout(() => {
+      call.over = true;
       child?.send(frame({ t: "abort", id }));
       call.timer = setTimeout(() => {
         if (child === undefined) return;
@@ -364,7 +386,7 @@ export class IsolatedHook implements LoadedHook {
         // Whoever asked need not wait until it is gone.
         this.#died(child, reason);
       }, GRACE);
-    }, Math.max(0, call.left));
+    }, Math.min(Math.max(0, call.left), LONGEST_DELAY));
   }
 
   #pause(call: Call): void {
@@ -378,6 +400,7 @@ export class IsolatedHook implements LoadedHook {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     this.#calls.delete(id);
+    if (this.#calls.size === 0) this.#child?.hold(false);
     clearTimeout(call.timer);
     for (const undo of call.undo) undo();
     how();
@@ -394,6 +417,9 @@ export class IsolatedHook implements LoadedHook {
   #take(line: string): void {
     if (!this.#bytes.take(line.length)) throw new ProtocolError("it sent more than a host can take");
     const given = readFrame(line);
+    if ((given.t === "log" || KEPT.has(given.method)) && !this.#kept.take(line.length)) {
+      throw new ProtocolError("it has the host keep more than it can take");
+    }
     switch (given.t) {
       case "result":
         return this.#takeResult(given);
@@ -402,7 +428,7 @@ export class IsolatedHook implements LoadedHook {
       case "ask":
         return void this.#takeAsk(given);
       case "cancel":
-        return this.#outstanding.get(Number(given.id))?.abort();
+        return this.#outstanding.get(given.id as number)?.abort();
     }
     if (!this.#bucket.take(1)) throw new ProtocolError("it sent more messages a second than a host can take");
     switch (given.t) {
@@ -410,27 +436,35 @@ export class IsolatedHook implements LoadedHook {
         return this.#desk.tell(methodOf(given), argsOf(given));
       case "log":
         return this.#log(given);
-      case "warn":
-        return this.#options.warn(String(given.warning));
-      case "on":
-        return this.#register(String(given.event));
-      case "command":
-        return this.#registerCommand(given);
-      case "renderer":
-        return this.#registerRenderer(String(given.customType));
       case "ready":
         return this.#loaded?.resolve();
       case "failed":
-        return this.#loaded?.reject(new (given.compat === true ? CompatNeeded : HookLoadFailure)(String(given.error)));
+        return this.#loaded?.reject(
+          new (given.compat === true ? CompatNeeded : HookLoadFailure)(wordOf(given, "error")),
+        );
+    }
+    if (line.length > MAX_REMEMBERED) {
+      throw new ProtocolError(`it registered something under a name of more than ${MAX_REMEMBERED} characters`);
+    }
+    switch (given.t) {
+      case "warn":
+        if (this.#warnings++ < MAX_WARNINGS) this.#options.warn(wordOf(given, "warning"));
+        return;
+      case "on":
+        return this.#register(wordOf(given, "event"));
+      case "command":
+        return this.#registerCommand(given);
+      case "renderer":
+        return this.#registerRenderer(wordOf(given, "customType"));
       default:
         throw new ProtocolError(`it sent a frame of the unknown kind ${JSON.stringify(given.t)}`);
     }
   }
 
   #takeResult(given: Record<string, unknown>): void {
-    const id = Number(given.id);
+    const id = given.id as number;
     const call = this.#calls.get(id);
-    if (call === undefined) throw new ProtocolError(`it answered ${JSON.stringify(given.id)}, which it was not asked`);
+    if (call === undefined) throw new ProtocolError(`it answered ${kindOf(id)}, which it was not asked`);
     if (given.error === undefined) this.#settle(id, () => call.resolve(given.v));
     else {
       const error = fromFault(given.error);
@@ -441,7 +475,9 @@ export class IsolatedHook implements LoadedHook {
   #takeSync(given: Record<string, unknown>): void {
     const child = this.#child;
     if (child === undefined) return;
-    if (child.unread > MAX_UNREAD) throw new ProtocolError("it asks without reading the answers");
+    if (child.unread > MAX_UNREAD + this.#sizeOutstanding()) {
+      throw new ProtocolError("it asks without reading the answers");
+    }
     let answer: string;
     try {
       answer = frame({ t: "answer" }, "v", this.#desk.sync(methodOf(given), argsOf(given)));
@@ -469,11 +505,11 @@ export class IsolatedHook implements LoadedHook {
     if (this.#outstanding.size >= MAX_OUTSTANDING) {
       return child.kill(`it asked for more than ${MAX_OUTSTANDING} things at once`);
     }
+    if (child.unread > MAX_UNREAD + this.#sizeOutstanding()) return child.kill("it asks without reading the answers");
     const controller = new AbortController();
     this.#outstanding.set(id, controller);
     const call = typeof given.for === "number" ? this.#calls.get(given.for) : undefined;
-    const dialog = call !== undefined && String(given.method).startsWith("ui.");
-    const openedAt = performance.now();
+    const dialog = call !== undefined && !call.over && String(given.method).startsWith("ui.");
     if (dialog && call.dialogs++ === 0) this.#pause(call);
     let reply: string;
     try {
@@ -488,7 +524,7 @@ export class IsolatedHook implements LoadedHook {
     } finally {
       this.#outstanding.delete(id);
       if (dialog && --call.dialogs === 0) {
-        call.clock.paused += performance.now() - openedAt;
+        call.clock.paused += performance.now() - call.runningSince;
         if (this.#calls.has(given.for as number)) this.#resume(given.for as number, call, child);
       }
     }
@@ -499,7 +535,7 @@ export class IsolatedHook implements LoadedHook {
     if (level !== "debug" && level !== "info" && level !== "warn" && level !== "error") {
       throw new ProtocolError("it sent a log record of no level");
     }
-    this.#options.logger[level](String(message), isRecord(context) ? context : undefined);
+    this.#options.logger[level](errorText(message), isRecord(context) ? context : undefined);
   }
 
   // ——— Registrations ———
@@ -521,14 +557,15 @@ export class IsolatedHook implements LoadedHook {
     handlers.push((payload, context, emission) => this.#handle(event, ordinal, payload, context, emission));
   }
 
-  #registerCommand({ name, shown, description }: Record<string, unknown>): void {
+  #registerCommand(given: Record<string, unknown>): void {
     this.#countExtra(this.commands);
-    this.commands.set(String(name), {
-      name: String(shown),
-      ...(description === undefined ? {} : { description: String(description) }),
+    const name = wordOf(given, "name");
+    this.commands.set(name, {
+      name: wordOf(given, "shown"),
+      ...(given.description === undefined ? {} : { description: wordOf(given, "description") }),
       handler: async (args, context) => {
-        this.#desk.context = this.#desk.commandContext = context;
-        await this.#callForPerson({ t: "command", name: String(name), args: String(args) });
+        this.#desk.context = context;
+        await this.#desk.duringCommand(context, () => this.#callForPerson({ t: "command", name, args: String(args) }));
       },
     });
   }
@@ -555,6 +592,14 @@ class CompatNeeded extends HookLoadFailure {}
 function methodOf({ method }: Record<string, unknown>): string {
   if (typeof method !== "string") throw new ProtocolError("it asked for nothing");
   return method;
+}
+
+function wordOf(given: Record<string, unknown>, key: string): string {
+  const word = given[key];
+  if (typeof word !== "string") {
+    throw new ProtocolError(`it sent ${kindOf(word)} as the ${key} of a frame of the kind ${JSON.stringify(given.t)}`);
+  }
+  return word;
 }
 
 function argsOf({ args }: Record<string, unknown>): readonly unknown[] {

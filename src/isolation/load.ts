@@ -102,13 +102,19 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
     const { files, needsCompat, fault } = hookModules(entry);
     if (fault !== undefined) throw new Error(fault);
     const hookFiles = options.hookFiles ?? files;
-    const grants = await resolveGrants(permissions, {
-      project: cwd,
-      hookFiles,
-      closed: [...userFilesClosedToHooks(), ...closed ?? []],
-      unwritable: cache === undefined ? [] : [cache],
-    });
-    requireHeld(grants);
+    for (const file of hookFiles) requireMapInside(file);
+    const resolveNow = async () => {
+      const grants = await resolveGrants(permissions, {
+        project: cwd,
+        hookFiles,
+        closed: [...userFilesClosedToHooks(), ...closed ?? []],
+        unwritable: cache === undefined ? [] : [cache],
+      });
+      requireHeld(grants);
+      return grants;
+    };
+    const grants = await resolveNow();
+    const unchanged = await watchOver(hookFiles);
     const given = Object.fromEntries(
       Object.entries(limits).filter(([key, value]) => key in DEFAULT_LIMITS && value !== undefined),
     );
@@ -128,7 +134,13 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
       ...(contextCwd === undefined ? {} : { contextCwd }),
       ...(environment === undefined ? {} : { environment }),
       print: printer(path, print ?? printToStderr),
-      unchanged: await watchOver(hookFiles),
+      async recheck() {
+        if (!await unchanged()) {
+          throw new Error("its code has changed since it was loaded; start the session again to use the new code");
+        }
+        // A link may have come since.
+        await resolveNow();
+      },
     });
   } catch (error) {
     if (!(error instanceof Deno.errors.NotCapable)) throw error;
@@ -177,6 +189,22 @@ function descriptor(kind: string, entry: string | undefined): Deno.PermissionDes
  */
 export function modulesOf(entry: string): Promise<string[]> {
   return Promise.resolve(hookModules(entry).files);
+}
+
+/** The runtime reads the source map that a module names without asking for permission, be it a device or somebody's secret. */
+function requireMapInside(file: string): void {
+  let source: string;
+  try {
+    source = Deno.readTextFileSync(file);
+  } catch {
+    return; // The import will say what is wrong.
+  }
+  for (const [, url = ""] of source.matchAll(/[#@]\s*sourceMappingURL\s*=\s*([^\s'"`]+)/g)) {
+    if (/^data:/i.test(url) || /^[\w-][\w.-]*$/.test(url)) continue;
+    throw new Error(
+      `${file} names a source map outside of its folder, ${url}, which is read without permission; leave it out`,
+    );
+  }
 }
 
 /** Makes a test of whether files are still what they are now. */

@@ -116,12 +116,24 @@ export function readFrame(line: string, signals?: NumberToSignal): Record<string
   if (!isRecord(value) || typeof value.t !== "string") {
     throw new ProtocolError(`it sent a frame that is no frame: ${JSON.stringify(line.slice(0, 80))}`);
   }
+  // What has signals comes from the host, which is trusted.
+  if (signals === undefined) requireShallow(value, 0);
   if (value.x !== 1) return value;
   for (const key of Object.keys(value)) if (key !== "t") value[key] = untag(value[key], signals);
   return value;
 }
 
 const MAX_DEPTH = 1_000;
+/** Room for the frame itself, and for tags, which nest what they stand for twice. */
+const MAX_FRAME_DEPTH = 2 * MAX_DEPTH + 20;
+
+/** What is deeper than {@linkcode encode} makes it would overflow the stack of whoever walks it. */
+function requireShallow(value: object, depth: number): void {
+  if (depth > MAX_FRAME_DEPTH) throw new ProtocolError("it sent a value that is nested too deep");
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof item === "object" && item !== null) requireShallow(item, depth + 1);
+  }
+}
 
 /** Returns the value itself when nothing in it needs a tag: then it is sent as it is, which is what nearly all are. */
 function tag(value: unknown, signals: SignalToNumber | undefined, depth: number): unknown {
@@ -318,7 +330,8 @@ export function fromFault(fault: unknown): unknown {
 /** Cuts bytes into lines, and refuses a line that is longer than `limit()` bytes. */
 export class LineReader {
   readonly #decoder = new TextDecoder();
-  #parts: Uint8Array[] = [];
+  // One buffer that grows, since many small pieces would take many times their size.
+  #begun = new Uint8Array(0);
   #size = 0;
 
   constructor(readonly limit: () => number) {}
@@ -335,33 +348,34 @@ export class LineReader {
       yield this.#take(bytes.subarray(start, end));
       start = end + 1;
     }
-    if (start < bytes.length) {
-      // Copied, since the bytes lie in a buffer that is used again.
-      this.#parts.push(bytes.slice(start));
-      this.#size += bytes.length - start;
-      this.#check();
-    }
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
   }
 
   #take(last: Uint8Array): string {
-    this.#size += last.length;
-    this.#check();
-    if (this.#parts.length === 0) {
-      this.#size = 0;
+    if (this.#size === 0) {
+      this.#check(last.length);
       return this.#decoder.decode(last);
     }
-    const whole = new Uint8Array(this.#size);
-    let offset = 0;
-    for (const part of [...this.#parts, last]) {
-      whole.set(part, offset);
-      offset += part.length;
-    }
-    this.#parts = [];
+    this.#keep(last);
+    const line = this.#decoder.decode(this.#begun.subarray(0, this.#size));
+    this.#begun = new Uint8Array(0);
     this.#size = 0;
-    return this.#decoder.decode(whole);
+    return line;
   }
 
-  #check(): void {
-    if (this.#size > this.limit()) throw new ProtocolError(`it sent a frame of more than ${this.limit()} bytes`);
+  #keep(piece: Uint8Array): void {
+    const size = this.#size + piece.length;
+    this.#check(size);
+    if (size > this.#begun.length) {
+      const grown = new Uint8Array(Math.max(size, 2 * this.#begun.length));
+      grown.set(this.#begun.subarray(0, this.#size));
+      this.#begun = grown;
+    }
+    this.#begun.set(piece, this.#size);
+    this.#size = size;
+  }
+
+  #check(size: number): void {
+    if (size > this.limit()) throw new ProtocolError(`it sent a frame of more than ${this.limit()} bytes`);
   }
 }

@@ -83,6 +83,8 @@ class Nest {
 export interface Place {
   /** A new folder for it alone. */
   readonly folder: string;
+  /** What holds the folders of all children: closed to each of them. */
+  readonly nest: string;
   /** Puts its process group under watch. */
   watch(pid: number): void;
   /** Ends the watch, and removes the folder. */
@@ -102,6 +104,7 @@ export function takePlace(): Place {
   let watched: number | undefined;
   return {
     folder,
+    nest: nest.folder,
     watch(pid) {
       watched = pid;
       nest.tell("+", pid);
