@@ -1,0 +1,2 @@
+/** What 27_remapped_dependency.ts imports. */
+export const which = "real";
