@@ -126,8 +126,12 @@ export class Child {
 
   /** Says whether this program is to stay for as long as the child runs. */
   hold(wait: boolean): void {
-    if (wait) this.#process.ref();
-    else if (!this.over) this.#process.unref();
+    try {
+      if (wait) this.#process.ref();
+      else if (!this.over) this.#process.unref();
+    } catch {
+      // It has just ended.
+    }
   }
 
   /** Sends a frame. */
@@ -146,14 +150,14 @@ export class Child {
     const { pid } = this.#process;
     if (pid === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     // Whoever waits for it is to hear of its end.
-    this.#process.ref();
+    this.hold(true);
     killGroup(pid, () => this.#process.kill("SIGKILL"));
   }
 
   /** Lets it end by itself, and ends it when it does not. */
   async close(grace: number): Promise<void> {
     this.#reason ??= "it was closed";
-    this.#process.ref();
+    this.hold(true);
     this.#in.end();
     const timer = setTimeout(() => this.kill("it was closed"), grace);
     await this.ended;

@@ -58,9 +58,9 @@ for (
     ["syncs", /without reading the answers|more than a host can take|time limit/],
     ["warn", /under a name of more than 4096 characters/],
     ["on", /under a name of more than 4096 characters/],
-    ["status", /more than it can take/],
-    ["append", /more than it can take/],
-    ["log", /more than it can take/],
+    ["status", /more than it can take|time limit/],
+    ["append", /more than it can take|time limit/],
+    ["log", /more than it can take|time limit/],
     ["lines", /no JSON/],
   ] as const
 ) {
