@@ -92,8 +92,11 @@ export class Child {
       { ...environmentFor(grants), ...options.environment, DENO_DIR: cache },
     );
     const { pid, stdout, stderr } = this.#process;
-    // A pid that is none would make the group 0, which is our own.
-    if (pid !== undefined) place.watch(pid);
+    // Also, a pid that is none would make the group 0, which is our own.
+    if (pid === undefined) {
+      throw new Error(`its process could not be started in ${options.folder}, which may be gone`);
+    }
+    place.watch(pid);
     this.#in.on("error", () => {});
     this.#answers.on("error", () => {});
     const frames = this.#process.stdio[3] as Readable;
@@ -197,7 +200,7 @@ function launch(args: string[], cwd: string, env: Record<string, string>): Child
   const [command, rest] = Deno.build.os === "windows"
     ? [Deno.execPath(), args]
     : ["/bin/sh", ["-c", LAUNCH, "xcsh-hooks", Deno.execPath(), ...args]];
-  return spawn(command, rest, {
+  const child = spawn(command, rest, {
     cwd,
     env: { ...env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
     stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
@@ -205,6 +208,9 @@ function launch(args: string[], cwd: string, env: Record<string, string>): Child
     detached: Deno.build.os !== "windows",
     windowsHide: true,
   });
+  // Told also when it could not be started, and then there is nothing else to listen to.
+  child.on("error", () => {});
+  return child;
 }
 
 /** The folders of the other children are no child's business. */
