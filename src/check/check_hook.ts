@@ -87,7 +87,7 @@ export interface HookCheck {
  * ```ts
  * import { checkHook } from "./mod.ts";
  *
- * const { diagnostics } = await checkHook({ path: "./gate.ts", cwd: Deno.cwd(), permissions: {} });
+ * const { diagnostics } = await checkHook({ path: "./examples/hooks/notes.ts", cwd: Deno.cwd(), permissions: {} });
  * for (const { message, remedy } of diagnostics) console.log(message, remedy);
  * ```
  */

@@ -110,6 +110,7 @@ export class Broker implements AsyncDisposable {
   async #serve(connection: Deno.UnixConn): Promise<void> {
     const inbox = new Inbox(connection);
     let lastId = 0;
+    let pid: number | undefined;
     let witness: Witness | undefined;
     try {
       for (;;) {
@@ -121,6 +122,8 @@ export class Broker implements AsyncDisposable {
         if (request.id !== lastId + 1) throw new BrokerFault("it asked under a number out of turn");
         lastId = request.id;
         if (lastId === 1) {
+          // Asked before code of a hook runs, so the number is true.
+          pid = request.pid;
           witness = await Witness.of(request.pid);
           if (witness === undefined) this.watched = false;
         }
@@ -135,6 +138,8 @@ export class Broker implements AsyncDisposable {
     } finally {
       this.#open.delete(connection);
       close(connection);
+      // Code that closes its runtime's way to the broker could put another one in its place.
+      if (pid !== undefined) end(pid);
       await inbox.ended;
     }
   }
@@ -148,6 +153,18 @@ export class Broker implements AsyncDisposable {
 const REASON = "not while recording";
 
 class BrokerFault extends Error {}
+
+/** Ends a runtime and what it started, if it has not ended. */
+function end(pid: number): void {
+  if (!Number.isInteger(pid) || pid <= 1 || pid === Deno.pid) return;
+  for (const target of [-pid, pid]) {
+    try {
+      Deno.kill(target, "SIGKILL");
+    } catch {
+      // It has ended, or leads no group.
+    }
+  }
+}
 
 function close(connection: Deno.UnixConn): void {
   try {

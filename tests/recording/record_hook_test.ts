@@ -138,6 +138,25 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "recordHook() ends a hook that cuts its runtime off from the recorder",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    await using project = new Project();
+    const { printed, fault } = await project.record(`
+      const { Pipe } = process.binding("pipe_wrap");
+      const pipe = new Pipe(0);
+      console.log("opened", pipe.open(5));
+      pipe.close();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      console.log("alive");
+    `);
+    assertMatch(printed, /opened 0/);
+    assert(!printed.includes("alive"), printed);
+    assertMatch(fault ?? "", /SIGKILL/);
+  },
+});
+
 Deno.test("recordHook() tells what it cannot do", async () => {
   await using project = new Project();
   const missing = await project.record("", { read: ["./nothing"] }).catch((error) => error);
