@@ -9,6 +9,7 @@
 import { parseArgs } from "node:util";
 import { loadRows } from "./load.ts";
 import { emissionRows } from "./emit.ts";
+import { discoveryRows } from "./discovery.ts";
 import { execRows } from "./exec.ts";
 import { isolationRows } from "./isolation.ts";
 import { replayRows } from "./replay.ts";
@@ -26,6 +27,7 @@ const ROWS: readonly Row[] = [
   ...replayRows,
   ...isolationRows,
   ...sessionRows,
+  ...discoveryRows,
 ];
 
 const { values: options } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });

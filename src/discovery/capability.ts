@@ -6,7 +6,7 @@
 
 import { join, resolve } from "@std/path";
 import { homeDirectory } from "../paths.ts";
-import { errorText, nearest } from "../values.ts";
+import { errorText, isThenable, nearest } from "../values.ts";
 import { type CacheStats, Scanner } from "./scan.ts";
 
 /** Where an item was found. */
@@ -91,6 +91,8 @@ export interface LoadCapabilityOptions<T extends CapabilityItem = CapabilityItem
   cwd?: string;
   /** The person's home; the environment's when absent. */
   home?: string;
+  /** The folder that holds `.git`, when that has been looked for. */
+  repoRoot?: string | null;
   /** Folders of plugins that the person named. */
   pluginDirs?: readonly string[];
   /** Keep items that cannot be used. They hide nothing. */
@@ -244,7 +246,7 @@ export class CapabilityRegistry {
     const context: LoadContext = {
       cwd,
       home: options.home ?? homeDirectory(),
-      repoRoot: repoRootOf(cwd),
+      repoRoot: options.repoRoot === undefined ? repoRootOf(cwd) : options.repoRoot,
       pluginDirs: options.pluginDirs ?? [],
       scanner: this.#scanner,
     };
@@ -287,7 +289,8 @@ export class CapabilityRegistry {
           if (options.includeInvalid) result.items.push(item);
           continue;
         }
-        const refusal = await options.refuse?.(item, everything);
+        const answer = options.refuse?.(item, everything);
+        const refusal = isThenable(answer) ? await answer : answer;
         if (refusal !== undefined) {
           result.excluded.push({ item, cause: "refused", reason: refusal });
           continue;
@@ -446,7 +449,7 @@ async function ask<T extends CapabilityItem>(
 }
 
 /** The nearest folder at or above `cwd` that holds `.git`. */
-function repoRootOf(cwd: string): string | null {
+export function repoRootOf(cwd: string): string | null {
   for (let folder = cwd;;) {
     try {
       Deno.lstatSync(join(folder, ".git"));

@@ -14,11 +14,12 @@ import { createShellHook, type ShellHookOptions } from "../shell/adapter.ts";
 import { oddMatcher } from "../shell/matcher.ts";
 import { scriptFault } from "../shell/script_fault.ts";
 import type { Approval, Json } from "../trust/approval.ts";
-import { isWithin, repositoryOf } from "../trust/repository.ts";
+import { isWithin } from "../trust/repository.ts";
 import { IN_PROCESS } from "../trust/rights.ts";
 import { trustFolder, TrustStore } from "../trust/store.ts";
 import { Trust, type TrustRequest } from "../trust/trust.ts";
-import type { CapabilityRegistry } from "./capability.ts";
+import { isThenable } from "../values.ts";
+import { type CapabilityRegistry, repoRootOf } from "./capability.ts";
 import { MODULE_EXTENSIONS } from "./folder.ts";
 import { type HookItem, HOOKS_CAPABILITY, hooksCapability } from "./hook_item.ts";
 import { capabilities } from "./providers.ts";
@@ -146,21 +147,25 @@ export async function discoverHooks(
   const home = options.home ?? homeDirectory();
   const trust = options.trust ??
     new Trust({ cwd, ...(home === "" ? {} : { store: new TrustStore(trustFolder(home)) }) });
-  const fromProject = projectTest(cwd, home);
+  const project = projectScope(cwd, home);
   const approved = new Map<HookItem, Approved>();
   registry.invalidate();
   const found = await registry.load<HookItem>(HOOKS_CAPABILITY, {
     cwd,
     explain: true,
+    ...(project.repoRoot === undefined ? {} : { repoRoot: project.repoRoot }),
     home,
     ...(options.pluginDirs === undefined ? {} : { pluginDirs: options.pluginDirs }),
     ...(options.disabledExtensions === undefined ? {} : { disabledExtensions: options.disabledExtensions }),
-    async refuse(item, all) {
-      if (!fromProject(item)) return undefined;
-      const verdict = await trust.check(item, all);
-      if (!verdict.trusted) return verdict.reason;
-      approved.set(item, verdict);
-      return undefined;
+    refuse(item, all) {
+      if (!project.comesAlong(item)) return undefined;
+      const take = (verdict: TrustVerdict) => {
+        if (!verdict.trusted) return verdict.reason;
+        approved.set(item, verdict);
+        return undefined;
+      };
+      const verdict = trust.check(item, all);
+      return isThenable(verdict) ? verdict.then(take) as Promise<string | undefined> : take(verdict as TrustVerdict);
     },
   });
 
@@ -180,8 +185,9 @@ export async function discoverHooks(
   };
   for (const item of found.items) {
     const approval = approved.get(item);
-    const hook = { candidate: candidateOf(item, "loaded"), item, resolvedPath: item.path };
-    add(approval === undefined ? hook : { ...hook, approval }, item.realPath);
+    const hook: FoundHook = { candidate: candidateOf(item, "loaded"), item, resolvedPath: item.path };
+    if (approval !== undefined) hook.approval = approval;
+    add(hook, item.realPath);
   }
   for (const { item, cause, reason } of found.excluded) {
     result.candidates.push(candidateOf(item, STATES[cause], reason));
@@ -370,11 +376,11 @@ export async function trustRequests(
     home,
     ...(options.pluginDirs === undefined ? {} : { pluginDirs: options.pluginDirs }),
   });
-  const fromProject = projectTest(cwd, home);
+  const project = projectScope(cwd, home);
   const wanted = path === undefined ? undefined : resolveHookPath(path, resolve(cwd));
   const requests: TrustRequest[] = [];
   for (const item of all) {
-    if (item.fault !== undefined || !fromProject(item)) continue;
+    if (item.fault !== undefined || !project.comesAlong(item)) continue;
     if (wanted !== undefined && !isWithin(wanted, item._source.path) && item.path !== wanted) continue;
     requests.push(await options.trust.examine(item, all));
   }
@@ -398,32 +404,38 @@ function realKind(path: string): "file" | "other" {
   }
 }
 
-/** Tells hooks that come with the project: those in its folders, and all of a home that lies in the repository. */
-function projectTest(cwd: string, home: string): (item: HookItem) => boolean {
-  let homeComesAlong = false;
-  try {
-    const { root, versioned } = repositoryOf(cwd);
-    homeComesAlong = versioned && home !== "" && isWithin(root, realPathOf(home));
-  } catch {
-    // A project that cannot be looked at has no hooks.
-  }
-  return ({ level, path }) => level === "project" || (homeComesAlong && isWithin(home, path));
+/** What comes with the project: hooks in its folders, and all of a home that lies in its repository. */
+interface ProjectScope {
+  /** The folder that holds `.git`, as far as it says something about `cwd` as it was given. */
+  repoRoot?: string | null;
+  comesAlong(item: HookItem): boolean;
+}
+
+function projectScope(cwd: string, home: string): ProjectScope {
+  const real = realPathOf(resolve(cwd));
+  const repoRoot = repoRootOf(real);
+  const homeComesAlong = repoRoot !== null && home !== "" && isWithin(repoRoot, realPathOf(home));
+  return {
+    ...(real === resolve(cwd) ? { repoRoot } : {}),
+    comesAlong: ({ level, path }) => level === "project" || (homeComesAlong && isWithin(home, path)),
+  };
 }
 
 const STATES = { disabled: "disabled", invalid: "failed", refused: "untrusted", shadowed: "shadowed" } as const;
 
 function candidateOf(item: HookItem, state: HookState, reason?: string): HookCandidate {
-  const { kind, level, path, tool, type } = item;
-  const extensionId = hooksCapability.toExtensionId?.(item);
-  return {
-    source: item._source.providerName ?? item._source.provider,
+  const { kind, level, path, tool, type, _source: { providerName, provider } } = item;
+  const extensionId = hooksCapability.toExtensionId!(item)!;
+  const candidate: HookCandidate = {
+    source: providerName ?? provider,
     level,
     type,
     tool,
     kind,
     path,
     state,
-    ...(extensionId === undefined ? {} : { extensionId }),
-    ...(reason === undefined ? {} : { reason }),
+    extensionId,
   };
+  if (reason !== undefined) candidate.reason = reason;
+  return candidate;
 }

@@ -4,10 +4,11 @@
  * @module
  */
 
-import { basename, dirname, extname, join, relative } from "@std/path";
+import { dirname, join, SEPARATOR } from "@std/path";
 import type { ItemSource, LoadContext, ProviderResult } from "./capability.ts";
 import type { HookItem } from "./hook_item.ts";
-import { type IgnoreTest, ignoreTest } from "./ignore.ts";
+import { isWithin } from "../trust/repository.ts";
+import { type IgnoreTest, ignoreTest, type IgnoringFolder } from "./ignore.ts";
 import type { FolderEntry } from "./scan.ts";
 
 /** One folder of hooks. */
@@ -66,7 +67,7 @@ export function findHooks(provider: string, folders: readonly HookFolder[], cont
 }
 
 class Finder {
-  #ignored: IgnoreTest | undefined;
+  #ignored: IgnoreTest | undefined | null = null;
 
   constructor(
     readonly provider: string,
@@ -82,15 +83,16 @@ class Finder {
       const entry = direct.find(({ name }) => name === type);
       if (entry === undefined) continue;
       const path = join(this.folder.path, type);
-      for (const candidate of this.#list(path)) this.#add(candidate, path, type);
+      for (const candidate of this.#list(path, entry)) this.#add(candidate, path, type);
     }
     for (const entry of direct) {
       if (entry.name !== "pre" && entry.name !== "post" && isModule(entry.name)) this.#add(entry, this.folder.path);
     }
   }
 
-  #list(path: string): readonly FolderEntry[] {
-    const { entries, fault } = this.context.scanner.folder(path);
+  #list(path: string, entry?: FolderEntry): readonly FolderEntry[] {
+    const realPath = entry?.kind === "directory" ? entry.realPath : undefined;
+    const { entries, fault } = this.context.scanner.folder(path, realPath);
     if (fault !== undefined) this.warnings.push(fault);
     if (entries.length > MANY) {
       this.warnings.push(`${path} holds ${entries.length} files; a folder of hooks should hold hooks alone`);
@@ -101,11 +103,11 @@ class Finder {
   #add(entry: FolderEntry, parent: string, type?: HookItem["type"]): void {
     const { name, realPath } = entry;
     if (!isCandidate(entry)) return;
-    const path = join(parent, name);
+    const path = parent + SEPARATOR + name;
     const kind = isModule(name) ? "module" : "script";
     const prefix = type === undefined && this.folder.prefixedNames ? /^(pre|post)-(.+)$/.exec(stem(name)) : null;
     const source: ItemSource = { provider: this.provider, path, level: this.folder.level };
-    const fault = faultOf(entry, path) ?? this.#ignoredBy(path);
+    const fault = faultOf(entry, path) ?? this.#ignoredBy(path, parent);
     this.items.push({
       name,
       path,
@@ -119,25 +121,24 @@ class Finder {
     });
   }
 
-  #ignoredBy(path: string): string | undefined {
-    this.#ignored ??= ignoreTest(this.#ignoreFolders(), this.context.scanner);
-    const origin = this.#ignored(path, false) ??
-      (dirname(path) === this.folder.path ? undefined : this.#ignored(dirname(path), true));
+  #ignoredBy(path: string, parent: string): string | undefined {
+    if (this.#ignored === null) this.#ignored = ignoreTest(this.#ignoreFolders(), this.context.scanner);
+    const test = this.#ignored;
+    if (test === undefined) return undefined;
+    const origin = test(path, false) ?? (parent === this.folder.path ? undefined : test(parent, true));
     return origin === undefined ? undefined : `left out by ${origin}`;
   }
 
   /** What the project's ignore files say counts for the project's hooks alone: they must not switch off the person's. */
-  #ignoreFolders(): string[] {
-    const own = [this.folder.path, join(this.folder.path, "pre"), join(this.folder.path, "post")];
-    if (this.folder.level === "user") return own;
+  #ignoreFolders(): IgnoringFolder[] {
+    const { path, level } = this.folder;
+    const own = [path, join(path, "pre"), join(path, "post")].map((folder) => ({ path: folder, small: true }));
+    if (level === "user") return own;
     const root = this.context.repoRoot ?? this.context.cwd;
-    const above: string[] = [];
-    for (
-      let at = dirname(this.folder.path);
-      !relative(root, at).startsWith("..") && at !== dirname(at);
-      at = dirname(at)
-    ) {
-      above.unshift(at);
+    const above: IgnoringFolder[] = [];
+    for (let at = dirname(path); isWithin(root, at); at = dirname(at)) {
+      above.unshift({ path: at, small: at === dirname(path) });
+      if (at === dirname(at)) break;
     }
     return [...above, ...own];
   }
@@ -145,7 +146,7 @@ class Finder {
 
 function isCandidate({ name, kind }: FolderEntry): boolean {
   if (name.startsWith(".") || name === "node_modules" || name.endsWith("~")) return false;
-  if (/\.d\.[cm]?ts$/.test(name) || COMPANIONS.has(extname(name).toLowerCase())) return false;
+  if (/\.d\.[cm]?ts$/.test(name) || COMPANIONS.has(extensionOf(name).toLowerCase())) return false;
   // A folder of helpers is no hook; one that is called like a module was meant to be one.
   return kind !== "directory" || isModule(name) || /\.(?:sh|bash|zsh|fish)$/.test(name);
 }
@@ -172,9 +173,15 @@ function targetOf(path: string): string {
 }
 
 function isModule(name: string): boolean {
-  return MODULE_EXTENSIONS.has(extname(name).toLowerCase());
+  return MODULE_EXTENSIONS.has(extensionOf(name).toLowerCase());
+}
+
+/** From the last dot on; nothing of a name that begins with its only one. */
+function extensionOf(name: string): string {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? name.slice(dot) : "";
 }
 
 function stem(name: string): string {
-  return basename(name, extname(name));
+  return name.slice(0, name.length - extensionOf(name).length);
 }

@@ -21,20 +21,33 @@ const FILES = [".gitignore", ".ignore"];
 /** Asks whether a path is left out; answers with the rule that says so. */
 export type IgnoreTest = (path: string, isFolder: boolean) => string | undefined;
 
+/** A folder that may hold ignore files. */
+export interface IgnoringFolder {
+  /** The folder. */
+  path: string;
+  /** Whether listing it costs little. */
+  small: boolean;
+}
+
 /**
  * Reads the ignore files of folders.
  *
  * @param folders The folders, outermost first; later ones have the last word.
  * @param scanner Reads the files.
- * @returns The test. A file that cannot be read leaves nothing out.
+ * @returns The test, or `undefined` when there is no rule. A file that cannot be read leaves nothing out.
  */
-export function ignoreTest(folders: readonly string[], scanner: Scanner): IgnoreTest {
-  const levels = folders.flatMap((folder) =>
-    FILES.flatMap((name) => {
-      const rules = rulesOf(join(folder, name), scanner);
-      return rules.length === 0 ? [] : [{ folder, rules }];
-    })
-  );
+export function ignoreTest(folders: readonly IgnoringFolder[], scanner: Scanner): IgnoreTest | undefined {
+  const levels = folders.flatMap(({ path, small }) => {
+    // What the folder of hooks holds has been read anyway; the top of a project may hold a lot.
+    const names = small
+      ? FILES.filter((name) => scanner.folder(path).entries.some((entry) => entry.name === name))
+      : FILES;
+    return names.flatMap((name) => {
+      const rules = rulesOf(join(path, name), scanner);
+      return rules.length === 0 ? [] : [{ folder: path, rules }];
+    });
+  });
+  if (levels.length === 0) return undefined;
   return (path, isFolder) => {
     let verdict: string | undefined;
     for (const { folder, rules } of levels) {

@@ -4,7 +4,21 @@
  * @module
  */
 
-export * from "./capability.ts";
+export {
+  type Capability,
+  type CapabilityInfo,
+  type CapabilityItem,
+  CapabilityRegistry,
+  type CapabilityResult,
+  type CapabilitySettings,
+  type ExcludedItem,
+  type ItemSource,
+  type LoadCapabilityOptions,
+  type LoadContext,
+  type Provider,
+  type ProviderInfo,
+  type ProviderResult,
+} from "./capability.ts";
 export {
   type Approved,
   createTrust,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dirname, join } from "@std/path";
+import { dirname, join, SEPARATOR } from "@std/path";
 import { errorText } from "../values.ts";
 
 /** One name in a folder. */
@@ -46,10 +46,14 @@ export class Scanner {
    * Lists a folder.
    *
    * @param path The folder.
+   * @param realPath Its path without links, from the listing of the folder that it is in; then it is known to exist.
    * @returns What it holds; nothing when it does not exist.
    */
-  folder(path: string): FolderListing {
-    return this.#remember(this.#folders, path, () => listFolder(path));
+  folder(path: string, realPath?: string): FolderListing {
+    return this.#remember(this.#folders, path, () => {
+      const known = realPath ?? this.#known(path);
+      return known === MISSING ? NOTHING : listFolder(path, known);
+    });
   }
 
   /**
@@ -61,6 +65,7 @@ export class Scanner {
    */
   text(path: string): string | undefined {
     return this.#remember(this.#files, path, () => {
+      if (this.#known(path) === MISSING) return undefined;
       try {
         return Deno.readTextFileSync(path);
       } catch (error) {
@@ -81,6 +86,21 @@ export class Scanner {
     return { size: this.#folders.size + this.#files.size, hits: this.#hits, misses: this.#misses };
   }
 
+  /**
+   * What the folder that a path is in says of it: its real path, {@linkcode MISSING}, or nothing. A tool keeps all that is its
+   * own in one folder whose name begins with a dot, so that one listing answers for much that is not there.
+   */
+  #known(path: string): string | typeof MISSING | undefined {
+    const parent = dirname(path);
+    if (!/[/\\]\.[^/\\]+(?:[/\\][^/\\]+)?$/.test(parent)) return undefined;
+    const { entries, fault } = this.folder(parent);
+    if (fault !== undefined) return undefined;
+    const name = path.slice(parent.length + 1);
+    const entry = entries.find((candidate) => candidate.name === name);
+    if (entry === undefined) return MISSING;
+    return entry.kind === "directory" ? entry.realPath : undefined;
+  }
+
   #remember<T>(cache: Map<string, T>, key: string, read: () => T): T {
     if (cache.has(key)) {
       this.#hits++;
@@ -93,21 +113,36 @@ export class Scanner {
   }
 }
 
-function listFolder(path: string): FolderListing {
+const MISSING = Symbol("missing");
+const NOTHING: FolderListing = { entries: [] };
+
+/** Asked first, since most folders of most providers are missing, and to fail at reading takes longer than to look. */
+function isMissingEntry(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return false;
+  } catch (error) {
+    // Of any other fault, reading itself says more.
+    return isMissing(error);
+  }
+}
+
+function listFolder(path: string, realPath?: string): FolderListing {
   const found: Deno.DirEntry[] = [];
+  if (realPath === undefined && isMissingEntry(path)) return NOTHING;
   try {
     for (const entry of Deno.readDirSync(path)) found.push(entry);
   } catch (error) {
     if (!isMissing(error)) return { entries: [], fault: `${path} ${unreadable(error, path)}` };
     const target = linkTarget(path);
-    if (target === undefined) return { entries: [] };
+    if (target === undefined) return NOTHING;
     return {
       entries: [],
       fault: `${path} is a link to ${target}, which does not exist, so no hook in it can be found`,
     };
   }
-  if (found.length === 0) return { entries: [] };
-  const folder = realPathOf(path);
+  if (found.length === 0) return NOTHING;
+  const folder = realPath ?? realPathOf(path);
   found.sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
   return { entries: found.map((entry) => classify(entry, path, folder)) };
 }
@@ -116,11 +151,8 @@ function classify(entry: Deno.DirEntry, path: string, folder: string): FolderEnt
   const { name } = entry;
   // Most entries are no links: then the folder's real path is all that is needed.
   if (!entry.isSymlink) {
-    return {
-      name,
-      kind: entry.isFile ? "file" : entry.isDirectory ? "directory" : "other",
-      realPath: join(folder, name),
-    };
+    const kind = entry.isFile ? "file" : entry.isDirectory ? "directory" : "other";
+    return { name, kind, realPath: folder + SEPARATOR + name };
   }
   const own = join(path, name);
   try {
