@@ -7,6 +7,7 @@
 import { basename, globToRegExp, isAbsolute, join, normalize, relative, resolve } from "@std/path";
 import { parse as parseYaml } from "@std/yaml";
 import type { Rule } from "../events.ts";
+import { type Compile, loadLinearEngine, type TextTest } from "../linear_regexp.ts";
 import type { ModelEvent } from "../models/model.ts";
 import { errorText, isRecord } from "../values.ts";
 
@@ -54,9 +55,6 @@ export interface RuleMatch {
   interrupting: Rule[];
 }
 
-type Test = (text: string) => boolean;
-type Compile = (pattern: string) => Test;
-
 interface Scope {
   readonly kind: "text" | "thinking" | "tool";
   readonly toolName?: string;
@@ -65,7 +63,7 @@ interface Scope {
 
 interface Watched {
   readonly rule: Rule;
-  readonly tests: readonly Test[];
+  readonly tests: readonly TextTest[];
   readonly scopes: readonly Scope[];
   readonly globs: readonly RegExp[];
 }
@@ -113,7 +111,7 @@ export class StreamRules {
   ): Promise<StreamRules> {
     const all = { ...DEFAULT_STREAM_RULES, ...settings };
     const needed = all.enabled && rules.length > 0;
-    const watcher = new StreamRules(needed ? await loadEngine() : () => () => false, cwd, all);
+    const watcher = new StreamRules(needed ? await loadLinearEngine() : () => () => false, cwd, all);
     if (needed) { for (const rule of rules) watcher.addRule(rule, warn); }
     return watcher;
   }
@@ -141,7 +139,7 @@ export class StreamRules {
       warn(`${where} is left out: there is another rule of that name`);
       return false;
     }
-    const tests: Test[] = [];
+    const tests: TextTest[] = [];
     for (const condition of rule.condition ?? []) {
       try {
         tests.push(this.#compile(condition));
@@ -338,28 +336,6 @@ function formsOf(path: string, cwd: string): string[] {
 function both(a: RuleMatch | undefined, b: RuleMatch | undefined): RuleMatch | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return { rules: [...a.rules, ...b.rules], interrupting: [...a.interrupting, ...b.interrupting] };
-}
-
-interface Re2 {
-  LOOKBEHINDS: number;
-  compile(pattern: string, flags: number): { test(text: string): boolean };
-  translateRegExp(pattern: string): string;
-}
-
-async function loadEngine(): Promise<Compile> {
-  // Not written as one literal, so that only sessions with rules fetch it.
-  const specifier = ["npm:re2js", "^2.10.0"].join("@");
-  const { RE2JS } = await import(specifier) as { RE2JS: Re2 };
-  return (pattern) => {
-    try {
-      const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), RE2JS.LOOKBEHINDS);
-      return (text) => compiled.test(text);
-    } catch (error) {
-      throw new Error(`${errorText(error)}; look-aheads and references back cannot be matched in bounded time`, {
-        cause: error,
-      });
-    }
-  };
 }
 
 /**

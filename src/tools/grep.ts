@@ -5,6 +5,7 @@
  */
 
 import { dirname, relative } from "@std/path";
+import { type Compile, isQuick, loadLinearEngine, type TextTest } from "../linear_regexp.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { errorText } from "../values.ts";
 import { toolPath } from "./path.ts";
@@ -29,6 +30,8 @@ export interface GrepDetails {
 const MAX_MATCHES = 200;
 const MAX_LINE = 400;
 const MAX_FILE = 10 * 1024 * 1024;
+/** Characters of a line in which the platform's engine searches. */
+const MAX_SEARCHED = 10_000;
 
 /**
  * Makes a tool that lists the lines that match a regular expression of JavaScript. Binary files and files over 10 MiB are left out.
@@ -52,7 +55,7 @@ export function createGrepTool(cwd: string): Tool<GrepInput, ToolResult> {
     },
     async execute(_id, { pattern, path = "." }, signal) {
       signal?.throwIfAborted();
-      const matches = compile(pattern);
+      const matches = await compile(pattern);
       const start = toolPath(path, cwd);
       const isFolder = (await stat(start)).isDirectory;
       const base = isFolder ? start : dirname(start);
@@ -70,14 +73,31 @@ export function createGrepTool(cwd: string): Tool<GrepInput, ToolResult> {
   };
 }
 
-function compile(pattern: string): (line: string) => boolean {
+/** A pattern comes from a model, and must not hang the session: what the platform's engine may be slow at runs on a linear one. */
+async function compile(pattern: string): Promise<TextTest> {
+  let expression: RegExp;
   try {
-    const expression = new RegExp(pattern);
-    return (line) => expression.test(line);
+    expression = new RegExp(pattern);
   } catch (error) {
     throw new Error(`The pattern is no regular expression: ${errorText(error)}`, { cause: error });
   }
+  if (isQuick(pattern)) return (line) => expression.test(line.slice(0, MAX_SEARCHED));
+  let engine: Compile;
+  try {
+    engine = await (linearEngine ??= loadLinearEngine());
+  } catch (error) {
+    linearEngine = undefined;
+    throw new Error(
+      `The engine for patterns that repeat more than once cannot be fetched (${
+        errorText(error)
+      }); use a simpler pattern`,
+      { cause: error },
+    );
+  }
+  return engine(pattern);
 }
+
+let linearEngine: Promise<Compile> | undefined;
 
 async function stat(path: string): Promise<Deno.FileInfo> {
   try {
@@ -92,7 +112,7 @@ async function stat(path: string): Promise<Deno.FileInfo> {
 async function searchFile(
   file: string,
   name: string,
-  matches: (line: string) => boolean,
+  matches: TextTest,
   found: string[],
   signal: AbortSignal | undefined,
 ): Promise<boolean> {

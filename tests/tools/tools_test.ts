@@ -159,6 +159,25 @@ Deno.test("grep lists matching lines and leaves out what nobody searches", () =>
     );
   }));
 
+Deno.test("grep is not hung by a catastrophic pattern", () =>
+  withFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/a.txt`, `${"a".repeat(5_000)}!\n${"x".repeat(5_000)}!\nfoo(bar) + baz;\n`);
+    for (const pattern of ["^(a+)+$", "(x+x+)+y", "(a|aa)*q", "a*a*a*a*q"]) {
+      const start = performance.now();
+      assertStringIncludes((await runTool(folder, "grep", { pattern })).text, "No line in");
+      assert(performance.now() - start < 5_000, pattern);
+    }
+    assertEquals(
+      (await runTool(folder, "grep", { pattern: "\\w+\\(\\w+\\) \\+ .*;" })).text,
+      "a.txt:3: foo(bar) + baz;",
+    );
+    await assertRejects(
+      () => runTool(folder, "grep", { pattern: "(a)\\1(?=b)" }),
+      Error,
+      "cannot be matched in bounded time",
+    );
+  }));
+
 Deno.test("grep and find bound what they list", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.txt`, "match\n".repeat(500));
