@@ -41,6 +41,8 @@ const SHOWS: Record<string, string[]> = {
     "--allow-run=git",
     "can leave the sandbox: run=git",
   ],
+  "xcsh-hooks check ./gate.ts": ["tool_call", "can leave none"],
+  "xcsh-hooks permissions record ./gate.ts --events events.jsonl": ["1 event"],
   "xcsh-hooks replay session.jsonl --hook ./gate.ts": ["rm -rf is not allowed"],
   "xcsh-hooks replay session.jsonl --hook ./gate.ts --json": ['"type":"block"', '"type":"summary"'],
   "deno test gate_test.ts": ["1 passed"],
