@@ -485,7 +485,8 @@ export class HookRunner {
     try {
       effect = merge.take(emission.state ??= merge.begin(event, rule), answer, payload);
     } catch (error) {
-      throw new TypeError(`${hook.path}: ${errorText(error)}`, { cause: error });
+      // The error listeners are told the hook; the emitter is not.
+      throw emission.throws ? new TypeError(`${hook.path}: ${errorText(error)}`, { cause: error }) : error;
     }
     if (effect === "none") return false;
     const stops = effect === "stops";
