@@ -743,13 +743,12 @@ function openLocked(
   }
   const existing: ExistingFile = content;
   writer.continueAt(existing);
-  const warnings = [...content.warnings, ...saveError ? [saveError.message] : []];
   return SessionManager.fromLines({
     header: content.header,
     dir,
     lines: content.lines,
     writer,
-    warnings,
+    warnings: content.warnings,
     ...saveError && { saveError },
   });
 }
