@@ -13,7 +13,7 @@ import type {
   SendMessageOptions,
 } from "../api.ts";
 import type { SessionEntry } from "../entries.ts";
-import type { CompactionResult, Rule, SwitchReason, TodoItem } from "../events.ts";
+import type { CompactionResult, HookResult, Rule, SwitchReason, TodoItem } from "../events.ts";
 import type { LoadedHook } from "../hook.ts";
 import { type AgentMessage, type CustomMessage, type ImageContent, textOf, type UserMessage } from "../messages.ts";
 import type { LanguageModel } from "../models/model.ts";
@@ -164,6 +164,7 @@ export class AgentSession {
   #followUps: AgentMessage[] = [];
   #phase: Phase = "idle";
   #controller: AbortController | undefined;
+  #asking = new AbortController();
   #idle: Promise<void> = Promise.resolve();
   #started: Promise<void> | undefined;
   #disposed: Promise<void> | undefined;
@@ -350,7 +351,11 @@ export class AgentSession {
 
   /** Stops what the agent does; resolves when it is idle. What waited to be read is appended, so that it is not lost. */
   async abort(): Promise<void> {
-    this.#controller?.abort(new DOMException("The run was aborted", "AbortError"));
+    const reason = new DOMException("The run was aborted", "AbortError");
+    this.#controller?.abort(reason);
+    // Whatever hooks are being asked outside of a run ends as well; what is asked from now on does not.
+    this.#asking.abort(reason);
+    this.#asking = new AbortController();
     await this.#idle;
   }
 
@@ -481,7 +486,9 @@ export class AgentSession {
       throw new Error(`Invalid entry ID for branching: ${entryId}`);
     }
     const selectedText = textOf(entry.message.content);
-    const answer = await this.runner.emit({ type: "session_before_branch", entryId });
+    const answer: HookResult<"session_before_branch"> | undefined = await this.#ask(
+      this.runner.emit({ type: "session_before_branch", entryId }),
+    );
     if (answer?.cancel) return { cancelled: true, selectedText };
     await this.abort();
     const previous = this.#manager;
@@ -490,7 +497,7 @@ export class AgentSession {
     const messages = this.#messages;
     this.#replace(next);
     if (answer?.skipConversationRestore) this.#messages = messages;
-    await this.runner.emit({ type: "session_branch", previousSessionFile });
+    await this.#emit({ type: "session_branch", previousSessionFile }, this.#asking.signal);
     this.#tell({
       type: "session_branch",
       ...this.#identity(),
@@ -520,7 +527,7 @@ export class AgentSession {
     const { newLeafId, editorText } = landing(target);
     const { commonAncestorId, left } = this.#leftBehind(targetId);
     await using controller = new DisposableController();
-    const answer = await this.runner.emit({
+    const answer: HookResult<"session_before_tree"> | undefined = await this.#ask(this.runner.emit({
       type: "session_before_tree",
       preparation: {
         targetId,
@@ -530,7 +537,7 @@ export class AgentSession {
         userWantsSummary: options.summarize ?? false,
       },
       signal: controller.signal,
-    });
+    }));
     if (answer?.cancel) return { cancelled: true };
     await this.abort();
     const fromHook = options.summarize ? answer?.summary : undefined;
@@ -565,12 +572,13 @@ export class AgentSession {
   }
 
   async #start(): Promise<void> {
+    const { signal } = this.#asking;
     if (this.#options.handleSignals ?? true) this.#removeSignals = onTermination(() => this.dispose());
     for (const warning of this.#manager.warnings) this.#notice("warning", warning);
     const saveError = this.#manager.getSaveError();
     if (saveError !== undefined) this.#notice("warning", saveError.message);
     await this.#startRules();
-    await this.runner.emit({ type: "session_start" });
+    await this.#emit({ type: "session_start" }, signal);
     const model = this.#model;
     this.#tell({
       type: "session_start",
@@ -802,13 +810,24 @@ export class AgentSession {
   }
 
   async #isCancelled(event: { type: "session_before_switch"; reason: SwitchReason; targetSessionFile?: string }) {
-    return Boolean((await this.runner.emit(event))?.cancel);
+    return Boolean((await this.#ask(this.runner.emit(event)))?.cancel);
+  }
+
+  /** What hooks answer; an abort while they are asked counts as a no. */
+  async #ask<T>(pending: Promise<T>): Promise<T | { cancel: true }> {
+    const { signal } = this.#asking;
+    try {
+      return await settle(pending, signal);
+    } catch (error) {
+      if (signal.aborted) return { cancel: true };
+      throw error;
+    }
   }
 
   async #switchTo(next: SessionManager, reason: SwitchReason): Promise<void> {
     const previousSessionFile = this.#manager.getSessionFile();
     this.#replace(next);
-    await this.runner.emit({ type: "session_switch", reason, previousSessionFile });
+    await this.#emit({ type: "session_switch", reason, previousSessionFile }, this.#asking.signal);
     this.#tell({
       type: "session_switch",
       reason,
@@ -909,12 +928,12 @@ export class AgentSession {
     const newLeafId = this.#manager.getLeafId();
     const entry = summaryId === undefined ? undefined : this.#manager.getEntry(summaryId);
     const summaryEntry = entry?.type === "branch_summary" ? entry : undefined;
-    await this.runner.emit({
+    await this.#emit({
       type: "session_tree",
       newLeafId,
       oldLeafId,
       ...summaryEntry && { summaryEntry, fromExtension: summaryEntry.fromExtension ?? false },
-    });
+    }, this.#asking.signal);
     this.#tell({ type: "session_tree", newLeafId, oldLeafId, ...summaryEntry && { summaryEntry } });
   }
 

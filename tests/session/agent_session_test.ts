@@ -4,6 +4,7 @@ import { EVENT_NAMES } from "../../src/events.ts";
 import { textOf } from "../../src/messages.ts";
 import {
   AgentBusyError,
+  type AgentSession,
   type LanguageModel,
   type ModelRequest,
   ScriptedModel,
@@ -662,6 +663,76 @@ Deno.test("AgentSession.dispose() emits session_shutdown exactly once, whatever 
   assertEquals(log.filter((name) => name === "session_shutdown").length, 1);
   assertEquals(log.at(-1), "session_shutdown");
   await assertRejects(() => session.prompt("more"), Error, "The session has ended");
+});
+
+const never = () => new Promise<undefined>(() => {});
+for (
+  const [event, act] of [
+    ["session_before_switch", (session) => session.newSession()],
+    ["session_before_tree", (session) => session.navigateTree(session.sessionManager.getEntries()[0]!.id)],
+    ["session_before_branch", (session) => session.branch(session.sessionManager.getEntries()[0]!.id)],
+  ] as ["session_before_switch", (session: AgentSession) => Promise<{ cancelled: boolean }>][]
+) {
+  Deno.test(`AgentSession.abort() takes a handler of ${event} that hangs for a no`, async () => {
+    let asked = false;
+    const { session } = await startSession({
+      model: play({ text: "a" }),
+      hooks: [(pi) => {
+        pi.on(event, () => {
+          asked = true;
+          return never();
+        });
+      }],
+    });
+    await session.prompt("one");
+    const leaf = session.sessionManager.getLeafId();
+    const acting = act(session);
+    await until("the hook is asked", () => asked);
+    await session.abort();
+    assertEquals((await acting).cancelled, true);
+    assertEquals(session.sessionManager.getLeafId(), leaf);
+    await session.dispose();
+  });
+}
+
+Deno.test("AgentSession.dispose() does not wait for ever for a handler of session_start or session_shutdown", async () => {
+  const { session } = await startSession({
+    hooks: [(pi) => {
+      pi.on("session_start", never);
+      pi.on("session_shutdown", never);
+    }],
+  });
+  const starting = session.start();
+  await session.dispose();
+  await starting;
+});
+
+Deno.test("AgentSession.compactWhileIdle() compacts a context that is nearly full, and only then", async () => {
+  const log: unknown[] = [];
+  const sessionManager = SessionManager.inMemory("/project");
+  for (let i = 0; i < 6; i++) {
+    sessionManager.appendMessage(said("u".repeat(4_000)));
+    sessionManager.appendMessage({
+      role: "assistant",
+      content: [{ type: "text", text: "ok" }],
+      stopReason: "stop",
+      timestamp: 1,
+    });
+  }
+  const model = new ScriptedModel({ turns: [{ text: "summary" }], contextWindow: 6_000 });
+  const { session } = await startSession({
+    model,
+    sessionManager,
+    compaction: { reserveTokens: 1_000, keepRecentTokens: 1_500 },
+    hooks: [(pi) => {
+      pi.on("auto_compaction_start", (event) => void log.push(event.reason));
+      pi.on("auto_compaction_end", (event) => void log.push(event.willRetry));
+    }],
+  });
+  assertEquals(await session.compactWhileIdle(), true);
+  assertEquals(await session.compactWhileIdle(), false);
+  assertEquals(log, ["idle", false]);
+  await session.dispose();
 });
 
 Deno.test("AgentSession goes on in memory when it cannot be saved, and says so", () =>
