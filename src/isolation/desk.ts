@@ -16,7 +16,7 @@ import type {
   WritableSessionManager,
 } from "../api.ts";
 import type { AppendEntryHandler, SendMessageHandler } from "../hook.ts";
-import { isRecord, kindOf } from "../values.ts";
+import { errorText, isRecord, kindOf } from "../values.ts";
 import { runGranted } from "./exec_gate.ts";
 import type { EffectiveGrants } from "./grants.ts";
 import { ProtocolError } from "./protocol.ts";
@@ -147,11 +147,11 @@ export class Desk {
       case "ui.setEditorText":
         return this.#ui.setEditorText(text(args[0]));
       case "ui.invalidate":
-        return this.#customs.get(Number(args[0]))?.redraw();
+        return this.#customs.get(args[0] as number)?.redraw();
       case "ui.done":
-        return this.#customs.get(Number(args[0]))?.finish(args[1]);
+        return this.#customs.get(args[0] as number)?.finish(args[1]);
       case "ui.failed":
-        return this.#customs.get(Number(args[0]))?.fail(new Error(text(args[1])));
+        return this.#customs.get(args[0] as number)?.fail(new Error(text(args[1])));
       default:
         throw new ProtocolError(`it told ${JSON.stringify(method)}, which there is not`);
     }
@@ -231,7 +231,7 @@ export class Desk {
   }
 
   #fill([id, method, given]: readonly unknown[]): unknown {
-    const session = this.#setups.get(Number(id));
+    const session = this.#setups.get(id as number);
     const args = list(given);
     if (session === undefined) throw new Error("The setup of this session is over");
     switch (method) {
@@ -401,7 +401,7 @@ export function newsOf(session: ReadonlySessionManager, [have, last, known]: rea
 }
 
 function text(value: unknown): string {
-  return typeof value === "string" ? value : String(value);
+  return typeof value === "string" ? value : errorText(value);
 }
 
 function optional(value: unknown): [string] | [] {

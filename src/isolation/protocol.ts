@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isRecord } from "../values.ts";
+import { errorText, isRecord } from "../values.ts";
 
 /** Descriptor on which the child writes frames. */
 export const FRAMES_FD = 3;
@@ -233,31 +233,36 @@ function setOwn(target: Record<string, unknown>, key: string, value: unknown): v
 
 function untagOne({ $: kind, v }: Record<string, unknown>, signals: NumberToSignal | undefined): unknown {
   const list = (): unknown[] => {
-    if (!Array.isArray(v)) throw new ProtocolError(`it sent a ${String(kind)} that is none`);
+    if (!Array.isArray(v)) throw new ProtocolError(`it sent a tagged ${errorText(kind)} that is none`);
     return v;
   };
   switch (kind) {
     case "undefined":
       return undefined;
     case "number":
-      return Number(v);
+      return Number(errorText(v));
     case "bigint":
       if (typeof v !== "string" || !/^-?\d{1,10000}$/.test(v)) {
         throw new ProtocolError("it sent a big integer that is none");
       }
       return BigInt(v);
     case "date":
-      return new Date(Number(v));
+      return new Date(typeof v === "number" ? v : NaN);
     case "set":
       return new Set(list().map((item) => untag(item, signals)));
     case "map":
-      return new Map(list().map((pair) => untag(pair, signals) as [unknown, unknown]));
+      return new Map(
+        list().map((pair) => {
+          if (!Array.isArray(pair)) throw new ProtocolError("it sent a map that is none");
+          return untag(pair, signals) as [unknown, unknown];
+        }),
+      );
     case "bytes":
-      return fromBase64(String(v));
+      return fromBase64(errorText(v));
     case "error": {
       const [name, message] = list();
-      const error = new Error(String(message));
-      error.name = String(name);
+      const error = new Error(errorText(message));
+      error.name = errorText(name);
       return error;
     }
     case "signal": {
@@ -267,7 +272,7 @@ function untagOne({ $: kind, v }: Record<string, unknown>, signals: NumberToSign
     case "object": {
       const result: Record<string, unknown> = {};
       for (const pair of list()) {
-        if (Array.isArray(pair)) setOwn(result, String(pair[0]), untag(pair[1], signals));
+        if (Array.isArray(pair)) setOwn(result, errorText(pair[0]), untag(pair[1], signals));
       }
       return result;
     }
@@ -319,7 +324,7 @@ const ERRORS: Record<string, ErrorConstructor> = {
 /** Makes what is thrown of a description; a text stands for what was no error. */
 export function fromFault(fault: unknown): unknown {
   if (!isRecord(fault)) throw new ProtocolError("it sent a fault that is none");
-  const message = String(fault.message);
+  const message = errorText(fault.message);
   if (typeof fault.name !== "string") return message;
   const error = new (Object.hasOwn(ERRORS, fault.name) ? ERRORS[fault.name]! : Error)(message);
   if (error.name !== fault.name) error.name = fault.name;

@@ -20,7 +20,7 @@ while read -r sign group; do
     -) case $groups in *" $group "*) groups="\${groups%% "$group" *} \${groups#* "$group" }" ;; esac ;;
   esac
 done
-for group in $groups; do kill -9 -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 rm -rf -- "$folder"
 `;
 
@@ -50,6 +50,10 @@ class Nest {
 
   constructor() {
     if (Deno.build.os === "windows") return;
+    if (Deno.permissions.querySync({ name: "run", command: "/bin/sh" }).state !== "granted") {
+      Deno.removeSync(this.folder, { recursive: true });
+      throw new Deno.errors.NotCapable("Requires run access, run again with the --allow-run flag");
+    }
     this.shell = spawn("/bin/sh", ["-c", SCRIPT, "xcsh-hooks", this.folder], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
