@@ -21,7 +21,7 @@ import { describeModel, ModelList } from "../models/registry.ts";
 import { HookRunner } from "../runner.ts";
 import { HookToolWrapper } from "../tool_wrapper.ts";
 import { createTools, type SessionTool } from "../tools/mod.ts";
-import { errorText, isRecord, kindOf, nearest } from "../values.ts";
+import { errorText, kindOf, nearest } from "../values.ts";
 import { AgentLoop, type Answer, type LoopHost, type LoopOutcome } from "./agent_loop.ts";
 import { type BranchSummary, summarizeBranch } from "./branch_summary.ts";
 import { type CompactionSettings, DEFAULT_COMPACTION } from "./compaction.ts";
@@ -29,6 +29,7 @@ import { Compactor } from "./compactor.ts";
 import { buildSessionContext, messageOf } from "./context.ts";
 import { Retrier } from "./retrier.ts";
 import { DEFAULT_RETRY, isOverflow, type RetrySettings } from "./retry.ts";
+import { customMessage, defaultSystemPrompt, landing, userMessage } from "./input.ts";
 import type { SessionEvent, SessionIdentity, SessionListener } from "./session_events.ts";
 import { onTermination } from "./signals.ts";
 import { SessionManager } from "./store.ts";
@@ -976,43 +977,4 @@ class DisposableController extends AbortController implements AsyncDisposable {
     this.abort();
     return Promise.resolve();
   }
-}
-
-function userMessage(text: string, images: ImageContent[] | undefined): UserMessage {
-  const content = images?.length ? [{ type: "text" as const, text }, ...images] : text;
-  return { role: "user", content, timestamp: Date.now() };
-}
-
-function customMessage(message: HookMessageInput): CustomMessage {
-  if (!isRecord(message) || typeof message.customType !== "string") {
-    throw new TypeError("A message of a hook needs a customType, which is a string");
-  }
-  const { customType, content, display, details, attribution } = message;
-  if (typeof content !== "string" && !Array.isArray(content)) {
-    throw new TypeError(`The content of a ${customType} message must be a string or an array, not ${kindOf(content)}`);
-  }
-  return {
-    role: "custom",
-    customType,
-    content,
-    display: Boolean(display ?? true),
-    ...details !== undefined && { details },
-    attribution: attribution ?? "agent",
-    timestamp: Date.now(),
-  };
-}
-
-/** Where a move to an entry ends, and the text that can be said again there. */
-function landing(target: SessionEntry): { newLeafId: string | null; editorText?: string } {
-  if (target.type === "message" && target.message.role === "user") {
-    return { newLeafId: target.parentId, editorText: textOf(target.message.content) };
-  }
-  if (target.type === "custom_message") return { newLeafId: target.parentId, editorText: textOf(target.content) };
-  return { newLeafId: target.id };
-}
-
-function defaultSystemPrompt(cwd: string, tools: readonly SessionTool[]): string {
-  const names = tools.map((tool) => tool.name).join(", ");
-  return `You are a coding agent. You work in the folder ${cwd} with the tools ${names}. ` +
-    "Look before you change something, and say in the end what you did.";
 }

@@ -20,13 +20,12 @@ export { type TodoSettings } from "./todos.ts";
 export { contextTokens, estimateTokens } from "./tokens.ts";
 export { buildSessionContext, type ModelMessage, type SessionContext, toModelMessages } from "./context.ts";
 export * from "./errors.ts";
+export { sessionDirectory, type SessionInfo } from "./list.ts";
 export * from "./session_events.ts";
 export {
   type NewSessionFileOptions,
   type OpenSessionOptions,
   type SaveListener,
-  sessionDirectory,
-  type SessionInfo,
   SessionManager,
   type UsageStatistics,
 } from "./store.ts";
