@@ -77,7 +77,7 @@ export interface Approved {
   /** Approved bytes of all files, by the path of each in the project. */
   copies?: ReadonlyMap<string, string>;
   /** Says what has changed in the project since the check, before a program is started. */
-  verify?: () => string | undefined;
+  verify?: () => Promise<string | undefined>;
 }
 
 /** Options of {@linkcode discoverHooks}. */
@@ -159,6 +159,8 @@ export async function discoverHooks(
     ...(options.disabledExtensions === undefined ? {} : { disabledExtensions: options.disabledExtensions }),
     refuse(item, all) {
       if (!project.comesAlong(item)) return undefined;
+      // A command that does not run in any case needs no approval, and keeps no other hook from running.
+      if (item.kind === "command" && !options.shellHooks) return undefined;
       const take = (verdict: TrustVerdict) => {
         if (!verdict.trusted) return verdict.reason;
         approved.set(item, verdict);

@@ -6,6 +6,7 @@
 
 import { dirname, join, SEPARATOR } from "@std/path";
 import { errorText } from "../values.ts";
+import { readRegularText } from "./regular_file.ts";
 
 /** One name in a folder. */
 export interface FolderEntry {
@@ -67,7 +68,7 @@ export class Scanner {
     return this.#remember(this.#files, path, () => {
       if (this.#known(path) === MISSING) return undefined;
       try {
-        return Deno.readTextFileSync(path);
+        return readRegularText(path, MAX_TEXT);
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw new Error(`${path} ${unreadable(error, path)}`);
@@ -113,6 +114,8 @@ export class Scanner {
   }
 }
 
+/** Most bytes of a settings file or a list. */
+const MAX_TEXT = 4 * 1024 * 1024;
 const MISSING = Symbol("missing");
 const NOTHING: FolderListing = { entries: [] };
 

@@ -51,7 +51,7 @@ export async function runShellProgram(program: ShellProgram, options: StartOptio
   const { approval, timeout } = options;
   const fault = program.kind === "script" ? scriptFault(program.path) : undefined;
   if (fault !== undefined) throw new NotRunError(fault);
-  requireUnchanged(approval);
+  await requireUnchanged(approval);
   const began = performance.now();
   let result: ExecResult;
   try {
@@ -64,12 +64,12 @@ export async function runShellProgram(program: ShellProgram, options: StartOptio
     throw new NotRunError(late ? `it did not end within ${timeout} s` : `it printed more than ${MAX_OUTPUT} bytes`);
   }
   // Where it had to run in its own place, what ran is only known to be what was approved if nothing has changed since.
-  requireUnchanged(approval);
+  await requireUnchanged(approval);
   return result;
 }
 
-function requireUnchanged(approval: Approved | undefined): void {
-  const change = approval?.verify?.();
+async function requireUnchanged(approval: Approved | undefined): Promise<void> {
+  const change = await approval?.verify?.();
   if (change !== undefined) throw new NotRunError(`${change}; look at it and approve it anew with: xcsh-hooks trust`);
 }
 

@@ -6,6 +6,7 @@
 
 import { dirname, extname, fromFileUrl, join, relative, resolve, toFileUrl } from "@std/path";
 import { errorText } from "../values.ts";
+import { readRegularFile } from "../discovery/regular_file.ts";
 import { importsOf, type ModuleImports } from "./imports.ts";
 import { isWithin } from "./repository.ts";
 
@@ -31,7 +32,8 @@ const PROGRAMS = new Set([
 const STARTED_IN_FOLDER = ["index.js", "index.mjs", "index.ts", "__main__.py"];
 const MAX_BASES = 50;
 const MAX_FILES = 2_000;
-const MAX_BYTES = 32 * 1024 * 1024;
+/** Most bytes of a file, and of all files together. */
+export const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Finds all files that a module reaches by imports, and that it names beside itself.
@@ -144,7 +146,7 @@ class Walk {
       return undefined;
     }
     try {
-      const bytes = readRegularFile(path);
+      const bytes = readRegularFile(path, MAX_BYTES);
       files.set(path, bytes);
       this.#bytes += bytes.length;
       return bytes;
@@ -231,14 +233,6 @@ function addPythonModules(names: Set<string>): void {
     names.add(`${path}.py`);
     names.add(`${path}/__init__.py`);
   }
-}
-
-/** Reads a file, but nothing that could block or never end. */
-export function readRegularFile(path: string): Uint8Array {
-  const info = Deno.statSync(path);
-  if (!info.isFile) throw new Error("it is not a regular file");
-  if (info.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
-  return Deno.readFileSync(path);
 }
 
 function stat(path: string): Deno.FileInfo | undefined {

@@ -10,7 +10,11 @@
 
 import { createHash } from "node:crypto";
 import { dirname, join, resolve, SEPARATOR } from "@std/path";
+import { readRegularText } from "../discovery/regular_file.ts";
 import { errorText } from "../values.ts";
+
+/** Most bytes of a file that says where a repository is. */
+const MAX_BYTES = 64 * 1024;
 
 /** The repository, or the plain folder, that a project is. */
 export interface Repository {
@@ -55,7 +59,7 @@ function identityOf(git: string, info: Deno.FileInfo, root: string): unknown[] {
   // From here on it is the project that says where its repository is, and it may name one that it has nothing to do with.
   const unproven = (target: string) => ["elsewhere", ...birthOf(target), ...birthOf(root)];
   if (!info.isFile) return unproven(Deno.realPathSync(git));
-  const named = /^gitdir: (.+?)\s*$/.exec(Deno.readTextFileSync(git))?.[1];
+  const named = /^gitdir: (.+?)\s*$/.exec(readRegularText(git, MAX_BYTES))?.[1];
   if (named === undefined) throw new Error(`${git} does not say where its repository is`);
   const admin = Deno.realPathSync(resolve(root, named));
   const common = commonFolder(admin);
@@ -64,7 +68,7 @@ function identityOf(git: string, info: Deno.FileInfo, root: string): unknown[] {
 
 function commonFolder(admin: string): string | undefined {
   try {
-    return Deno.realPathSync(resolve(admin, Deno.readTextFileSync(join(admin, "commondir")).trim()));
+    return Deno.realPathSync(resolve(admin, readRegularText(join(admin, "commondir"), MAX_BYTES).trim()));
   } catch {
     return undefined;
   }
@@ -74,7 +78,7 @@ function commonFolder(admin: string): string | undefined {
 function listsWorktree(common: string, admin: string, git: string): boolean {
   if (dirname(admin) !== join(common, "worktrees")) return false;
   try {
-    const back = Deno.readTextFileSync(join(admin, "gitdir")).trim();
+    const back = readRegularText(join(admin, "gitdir"), MAX_BYTES).trim();
     return Deno.realPathSync(resolve(admin, back)) === Deno.realPathSync(git);
   } catch {
     return false;

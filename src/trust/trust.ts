@@ -6,11 +6,12 @@
 
 import { join, relative, resolve, toFileUrl } from "@std/path";
 import { type HookItem, hookKey } from "../discovery/hook_item.ts";
+import { readRegularFile } from "../discovery/regular_file.ts";
 import type { TrustGate, TrustVerdict } from "../discovery/discover.ts";
 import { errorText } from "../values.ts";
 import { type Approval, canonicalJson, digestOf, type Json, sha256, type Subject } from "./approval.ts";
 import { copyPaths, ensureCopy } from "./copy.ts";
-import { type HookFiles, moduleFiles, programFiles, readRegularFile } from "./graph.ts";
+import { type HookFiles, MAX_BYTES, moduleFiles, programFiles } from "./graph.ts";
 import { ANY_REPOSITORY } from "./pins.ts";
 import { isWithin, type Repository, repositoryOf } from "./repository.ts";
 import { covers, IN_PROCESS } from "./rights.ts";
@@ -206,7 +207,11 @@ export class Trust implements TrustGate {
     };
     let reason = "";
     for (const approval of own.toReversed()) {
-      const change = firstChange(approval, current, reader) ?? await this.#newName(hook, entry, approval, root);
+      // What an approval does not hold would be loaded unapproved.
+      const whole = hook.kind === "command" || Object.hasOwn(approval.files, path);
+      const change = whole
+        ? firstChange(approval, current, reader) ?? await this.#newName(hook, entry, approval, root)
+        : "its own file is not covered";
       if (change === undefined) return this.#trusted(approval, hook, entry, reader, root, store);
       // Of several approvals the newest says best what has changed since.
       reason ||= `${change} since it was approved on ${approval.approvedAt.slice(0, 10)}`;
@@ -255,10 +260,11 @@ export class Trust implements TrustGate {
       }
       return { trusted: true, loadFrom: copies.get(entry)!, copies };
     }
-    const verify = () => {
+    const verify = async () => {
       const now = new Reader(root);
-      const changed = Object.entries(approval.files).find(([path, hash]) => now.hash(path) !== hash);
-      return changed === undefined ? undefined : `${changed[0]} has changed since it was approved`;
+      const [changed] = Object.entries(approval.files).find(([path, hash]) => now.hash(path) !== hash) ?? [];
+      if (changed !== undefined) return `${changed} has changed since it was approved`;
+      return await this.#newName(hook, entry, approval, root);
     };
     const loadFrom = copies.get(entry);
     return { trusted: true, copies, verify, ...(loadFrom === undefined ? {} : { loadFrom }) };
@@ -345,7 +351,7 @@ class Reader {
     if (this.#files.has(path)) return this.#files.get(path);
     let file: { bytes: Uint8Array; hash: string } | undefined;
     try {
-      const bytes = readRegularFile(resolve(this.root, path));
+      const bytes = readRegularFile(resolve(this.root, path), MAX_BYTES);
       file = { bytes, hash: sha256(bytes) };
     } catch {
       // What cannot be read is not what was approved.

@@ -158,3 +158,16 @@ Deno.test("Bad input: settings that cannot be read, or hold odd things, are warn
   ]);
   assertEquals(warnings[5], `${path("~/.claude/settings.json")} is a folder, not a file`);
 });
+
+Deno.test("Bad input: settings and ignore files that would block or never end are not read", async () => {
+  using project = new Project({ ".claude/hooks/pre/bash.ts": "", ".git/HEAD": "" });
+  Deno.symlinkSync("/dev/zero", project.path(".claude/settings.json"));
+  new Deno.Command("mkfifo", { args: [project.path(".claude/settings.local.json")] }).outputSync();
+  Deno.symlinkSync("/dev/zero", project.path(".gitignore"));
+  const { found, warnings } = await find(project, "claude");
+  assertEquals(found, ["project pre:bash module project/.claude/hooks/pre/bash.ts"]);
+  assertEquals(warnings, [
+    `[Claude Code] ${project.path(".claude/settings.json")} cannot be read (it is not a regular file)`,
+    `[Claude Code] ${project.path(".claude/settings.local.json")} cannot be read (it is not a regular file)`,
+  ]);
+});

@@ -4,11 +4,14 @@ import {
   createHookRegistry,
   discoverAndLoadHooks,
   discoverHooks,
+  HookRunner,
   trustFolder,
   trustRequests,
   TrustStore,
 } from "../../mod.ts";
 import { hookNamed } from "../discovery/_project.ts";
+import { runShellProgram } from "../../src/shell/program.ts";
+import { SessionManager } from "../../src/session/mod.ts";
 import { approvedFolder } from "../../src/trust/store.ts";
 import { calls, git, Repository } from "./_repository.ts";
 
@@ -371,4 +374,51 @@ Deno.test("Trust.examine() shows what changed in code since the approval", async
     [RULES, '{"deny":["rm"]}', undefined],
   ]);
   assertEquals([request?.approved, request?.previous?.path], [false, HOOK]);
+});
+
+Deno.test("incident: a `.git` that leads to what never ends", async () => {
+  using repo = new Repository({ [HOOK]: calls("evil"), "admin/gitdir": "" });
+  Deno.removeSync(repo.path(".git"), { recursive: true });
+  repo.write(".git", "gitdir: admin");
+  Deno.symlinkSync("/dev/zero", repo.path("admin/commondir"));
+  await repo.expectNothingRuns(/has not been approved/);
+});
+
+Deno.test("incident: a command of the project that names a file which comes later, while the session runs", async () => {
+  const command = "./check.sh; [ -x late.sh ] && ./late.sh; exit 2";
+  const settings = { hooks: { PreToolUse: [{ hooks: [{ type: "command", command }] }] } };
+  using repo = new Repository({ ".claude/settings.json": JSON.stringify(settings) });
+  repo.write("check.sh", "#!/bin/sh\necho no >&2\n", 0o755);
+  await repo.approve();
+  const { hooks } = await discoverAndLoadHooks([], repo.cwd, { ...repo.options(), shellHooks: true });
+  const models = { getAvailable: () => [], find: () => undefined, getApiKey: () => Promise.resolve(undefined) };
+  const runner = new HookRunner(hooks, repo.cwd, SessionManager.inMemory(repo.cwd), models);
+  const gate = () =>
+    runner.emitToolCall({ type: "tool_call", toolName: "bash", toolCallId: "1", input: {} })
+      .then((answer) => answer?.reason ?? "", (error: Error) => error.message);
+  assertEquals(await gate(), "no");
+  repo.write("late.sh", "#!/bin/sh\ntouch evil\n", 0o755);
+  assertStringIncludes(await gate(), "it names late.sh, which is new");
+  Deno.removeSync(repo.path("late.sh"));
+  repo.write("check.sh", "#!/bin/sh\ntouch evil\n", 0o755);
+  assertStringIncludes(await gate(), "check.sh has changed since it was approved");
+  assertEquals([...Deno.readDirSync(repo.cwd)].some(({ name }) => name === "evil"), false);
+});
+
+Deno.test("incident: a script of the project swapped while it is started", async () => {
+  using repo = new Repository();
+  const path = repo.write(".xcsh/hooks/pre/bash.sh", "#!/bin/sh\necho approved >&2\nexit 2\n", 0o755);
+  await repo.approve();
+  const { hooks } = await discoverHooks([], repo.cwd, { ...repo.options(), shellHooks: true });
+  const { approval } = hooks[0]!;
+  Deno.writeTextFileSync(path, "#!/bin/sh\ntouch evil\n");
+  // Past the check before it, the approved bytes are still what is started.
+  const { stderr } = await runShellProgram({ kind: "script", path }, {
+    cwd: repo.cwd,
+    env: {},
+    timeout: 5,
+    input: "",
+    approval: { ...approval!, verify: () => Promise.resolve(undefined) },
+  });
+  assertEquals(stderr, "approved\n");
 });
