@@ -213,16 +213,21 @@ export class AgentSession {
     this.runner.onError(({ hookPath, event, error }) => this.#tell({ type: "hook_error", hookPath, event, error }));
     const emit: LoopHost["emit"] = (event, signal) => this.#emit(event, signal);
     const tell = (event: SessionEvent) => this.#tell(event);
-    this.#retrier = new Retrier({ emit, tell }, { ...DEFAULT_RETRY, ...options.retry });
-    this.#compactor = new Compactor({
-      runner: this.runner,
-      manager: () => this.#manager,
-      messages: () => this.#messages,
-      model: () => this.#model,
-      restore: () => this.#restore(),
-      emit,
-      tell,
-    }, this.#compaction);
+    const retry = { ...DEFAULT_RETRY, ...options.retry };
+    this.#retrier = new Retrier({ emit, tell }, retry);
+    this.#compactor = new Compactor(
+      {
+        runner: this.runner,
+        manager: () => this.#manager,
+        messages: () => this.#messages,
+        model: () => this.#model,
+        restore: () => this.#restore(),
+        emit,
+        tell,
+      },
+      this.#compaction,
+      retry,
+    );
     this.#loop = new AgentLoop({
       runner: this.runner,
       rules: () => this.#rules,
@@ -429,7 +434,7 @@ export class AgentSession {
     try {
       await options.setup?.(next);
     } catch (error) {
-      next.close();
+      next.discard();
       throw error;
     }
     await this.#switchTo(next, "new");

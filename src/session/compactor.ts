@@ -7,7 +7,7 @@
 import type { CompactionEntry } from "../entries.ts";
 import type { AutoCompactionStartEvent, CompactionResult } from "../events.ts";
 import type { AgentMessage } from "../messages.ts";
-import type { LanguageModel } from "../models/model.ts";
+import type { LanguageModel, ModelErrorEvent } from "../models/model.ts";
 import type { HookRunner } from "../runner.ts";
 import { errorText, isRecord } from "../values.ts";
 import {
@@ -17,10 +17,11 @@ import {
   prepareCompaction,
   shouldCompact,
 } from "./compaction.ts";
+import { isRetryable, retryDelay, type RetrySettings } from "./retry.ts";
 import type { SessionEvent } from "./session_events.ts";
 import type { SessionManager } from "./store.ts";
 import { contextTokens } from "./tokens.ts";
-import { settle } from "./wait.ts";
+import { delay, settle } from "./wait.ts";
 
 /** What a compactor needs of the session. */
 export interface CompactorHost {
@@ -50,16 +51,19 @@ export class CompactionCancelledError extends Error {
 export class Compactor {
   readonly #host: CompactorHost;
   readonly #settings: CompactionSettings;
+  readonly #retry: RetrySettings;
 
   /**
    * Makes a compactor.
    *
    * @param host The session.
    * @param settings The settings.
+   * @param retry How a summary that failed is asked for again.
    */
-  constructor(host: CompactorHost, settings: CompactionSettings) {
+  constructor(host: CompactorHost, settings: CompactionSettings, retry: RetrySettings) {
     this.#host = host;
     this.#settings = settings;
+    this.#retry = retry;
   }
 
   /** Whether the context is above the threshold, and compaction by itself is on. */
@@ -169,11 +173,33 @@ export class Compactor {
       }),
       signal,
     );
-    return await generateCompaction(preparation, model, {
-      ...customInstructions !== undefined && { customInstructions },
-      ...hooks !== undefined && { hooks },
-      signal,
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await generateCompaction(preparation, model, {
+          ...customInstructions !== undefined && { customInstructions },
+          ...hooks !== undefined && { hooks },
+          signal,
+        });
+      } catch (error) {
+        if (signal.aborted || !await this.#waits(attempt, error, signal)) throw error;
+      }
+    }
+  }
+
+  /** Waits before a summary is asked for once more; tells whether it is. */
+  async #waits(attempt: number, error: unknown, signal: AbortSignal): Promise<boolean> {
+    const { enabled, maxRetries, maxDelayMs } = this.#retry;
+    const failure = isRecord(error) ? error.failure as ModelErrorEvent | undefined : undefined;
+    if (!enabled || failure === undefined || attempt > maxRetries || !isRetryable(failure)) return false;
+    const delayMs = retryDelay(attempt, failure, this.#retry);
+    if (delayMs > maxDelayMs) return false;
+    this.#host.tell({
+      type: "notice",
+      level: "warning",
+      message: `The summary failed (${failure.message}) and is asked for again in ${Math.ceil(delayMs / 1_000)} s`,
     });
+    await delay(delayMs, signal);
+    return true;
   }
 }
 

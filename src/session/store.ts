@@ -508,6 +508,13 @@ export class SessionManager implements WritableSessionManager {
     }
   }
 
+  /** Closes a session that has just been made and is not to be, and removes its file. */
+  discard(): void {
+    const path = this.#writer?.hasFile && this.#pending.length === 0 ? this.#writer.path : undefined;
+    this.close();
+    if (path !== undefined) Deno.removeSync(path);
+  }
+
   /** As {@linkcode SessionManager.close}. */
   [Symbol.dispose](): void {
     this.close();

@@ -46,6 +46,11 @@ export class SessionWriter {
     this.#existing = existing;
   }
 
+  /** Whether this writer has the file open. */
+  get hasFile(): boolean {
+    return this.#file !== undefined;
+  }
+
   /** Makes every append fail, and locks nobody out. */
   refuse(why: string): void {
     this.#refusal = why;

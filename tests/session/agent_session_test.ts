@@ -202,6 +202,9 @@ Deno.test("AgentSession writes nothing that tool_result redacted (C7.5)", () =>
     const file = session.sessionManager.getSessionFile()!;
     const remembered = JSON.stringify(session.messages);
     await session.dispose();
+    // Every byte that the session wrote.
+    const written = [...Deno.readDirSync(`${folder}/sessions`)].map(({ name }) => `${folder}/sessions/${name}`);
+    assertEquals(written, [file]);
     const everything = [
       await Deno.readTextFile(file),
       JSON.stringify(told),
@@ -501,6 +504,18 @@ Deno.test("AgentSession.newSession() has setup's messages in the agent's memory 
     await session.prompt("on");
     assertEquals(model.lastRequest!.messages.map((message) => message.content), ["handed over\n\non"]);
     assertEquals(session.sessionManager.getHeader().parentSession, first);
+    await session.dispose();
+  }));
+
+Deno.test("AgentSession.newSession() leaves no file behind when setup throws", () =>
+  withFolder(async (folder) => {
+    const { session } = await startSession({ sessionManager: SessionManager.create(folder, folder) });
+    const setup = (sm: { appendMessage(message: ReturnType<typeof said>): string }) => {
+      sm.appendMessage(said("half"));
+      throw new Error("no setup");
+    };
+    await assertRejects(() => session.newSession({ setup }), Error, "no setup");
+    assertEquals([...Deno.readDirSync(folder)], []);
     await session.dispose();
   }));
 

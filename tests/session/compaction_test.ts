@@ -245,6 +245,19 @@ Deno.test("AgentSession.compact() changes nothing when a hook cancels or the mod
   await session.dispose();
 });
 
+Deno.test("AgentSession.compact() asks for a summary again when the provider is overloaded", async () => {
+  const model = new ScriptedModel({ turns: [{ error: "overloaded" }, { text: "What was done" }] });
+  const { session, told } = await startSession({
+    model,
+    sessionManager: longSession(),
+    compaction: { keepRecentTokens: 350 },
+    retry: { baseDelayMs: 1 },
+  });
+  assertEquals((await session.compact()).summary, "What was done");
+  assertStringIncludes(JSON.stringify(told), "is asked for again");
+  await session.dispose();
+});
+
 const ended = (told: { type: string }[]) => told.filter((event) => event.type.startsWith("auto_compaction"));
 
 Deno.test("AgentSession compacts by itself between two turns when the context is full, and goes on", async () => {
