@@ -24,7 +24,7 @@ import type {
 import { EVENT_RULES, type HookEvent, type HookEventName } from "../events.ts";
 import { type AnyHookHandler, createHook } from "../hook.ts";
 import { compatMayHelp, importHook, loadFailure } from "../import_hook.ts";
-import { MERGES } from "../merge.ts";
+import { type Effect, MERGES } from "../merge.ts";
 import { errorText, frozenTree, isRecord } from "../values.ts";
 import {
   ANSWERS_FD,
@@ -357,7 +357,14 @@ async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Pr
   const state = merge.begin(event, rule);
   const payload = merge.payload(state);
   const answer = await handler(payload as never, createContext(id), payload);
-  if (merge.take(state, answer, payload) === "none") return undefined;
+  let effect: Effect;
+  try {
+    effect = merge.take(state, answer, payload);
+  } catch (error) {
+    // As the runner says it.
+    throw rule.throws ? new TypeError(`${config.path}: ${errorText(error)}`) : error;
+  }
+  if (effect === "none") return undefined;
   const outcome = merge.outcome(state);
   return rule.merge === "chain" ? { messages: outcome } : outcome;
 }
@@ -398,7 +405,7 @@ function take(given: HostFrame): void {
     case "command":
       return void run(given.id, () => hook.commands.get(given.name)?.handler(given.args, createCommandContext()));
     case "setup":
-      return void run(given.id, () => setups.get(given.of)?.(writableSession(given.id)));
+      return void run(given.id, () => setups.get(given.of)?.(writableSession(given.of)));
     case "render":
       return void run(given.id, () => drawMessage(given));
     case "frame":
