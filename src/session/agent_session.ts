@@ -4,6 +4,7 @@
  * @module
  */
 
+import { resolve } from "@std/path";
 import type {
   HookMessageInput,
   HookUIContext,
@@ -393,6 +394,8 @@ export class AgentSession {
     await this.#exclusively(async (signal) => {
       this.#phase = "ending";
       result = await this.#compactor.compact(customInstructions, signal);
+      const queued = this.#takeQueued();
+      if (queued.length > 0) await this.#run(queued, signal);
     });
     return result!;
   }
@@ -442,7 +445,7 @@ export class AgentSession {
   }
 
   /**
-   * Goes on with another session file.
+   * Goes on with another session file; nothing happens when it is the one in use.
    *
    * @param file The file.
    * @returns Whether a hook kept it from happening.
@@ -450,6 +453,7 @@ export class AgentSession {
    */
   async switchSession(file: string): Promise<{ cancelled: boolean }> {
     this.#requireOpen();
+    if (resolve(file) === this.#manager.getSessionFile()) return { cancelled: false };
     const cancelled = await this.#isCancelled({
       type: "session_before_switch",
       reason: "resume",
@@ -531,21 +535,24 @@ export class AgentSession {
     if (targetId === oldLeafId) return { cancelled: false };
     if (options.summarize && this.#model === undefined) throw new Error("No model available for summarization");
     const { newLeafId, editorText } = landing(target);
-    const { commonAncestorId, left } = this.#leftBehind(targetId);
+    const before = this.#leftBehind(targetId);
     await using controller = new DisposableController();
     const answer: HookResult<"session_before_tree"> | undefined = await this.#ask(this.runner.emit({
       type: "session_before_tree",
       preparation: {
         targetId,
         oldLeafId,
-        commonAncestorId,
-        entriesToSummarize: left,
+        commonAncestorId: before.commonAncestorId,
+        entriesToSummarize: before.left,
         userWantsSummary: options.summarize ?? false,
       },
       signal: controller.signal,
     }));
     if (answer?.cancel) return { cancelled: true };
     await this.abort();
+    // A run that was stopped has left its end there.
+    const leftLeafId = this.#manager.getLeafId();
+    const { left } = this.#leftBehind(targetId);
     const fromHook = options.summarize ? answer?.summary : undefined;
     const summary = fromHook ?? (options.summarize && left.length > 0 ? await this.#summarize(left) : undefined);
     let summaryId: string | undefined;
@@ -555,7 +562,7 @@ export class AgentSession {
     } else if (newLeafId === null) this.#manager.resetLeaf();
     else this.#manager.branch(newLeafId);
     this.#restore();
-    await this.#emitTree(oldLeafId, summaryId);
+    await this.#emitTree(leftLeafId, summaryId);
     return { cancelled: false, ...editorText !== undefined && { editorText } };
   }
 

@@ -557,6 +557,44 @@ Deno.test("AgentSession.switchSession() opens another file with all changed when
     await session.dispose();
   }));
 
+Deno.test("AgentSession.switchSession() to the file in use changes nothing and asks nobody", () =>
+  withFolder(async (folder) => {
+    const log: string[] = [];
+    const { session } = await startSession({
+      model: play({ text: "a" }),
+      sessionManager: SessionManager.create(folder, folder),
+      hooks: [recorder(log)],
+    });
+    await session.prompt("one");
+    log.length = 0;
+    assertEquals(await session.switchSession(session.sessionManager.getSessionFile()!), { cancelled: false });
+    assertEquals([log, session.messages.length], [[], 2]);
+    await session.dispose();
+  }));
+
+Deno.test("AgentSession.navigateTree() stops a run first, and tells where that ended", async () => {
+  const moves: unknown[] = [];
+  const { session } = await startSession({
+    model: play({ text: "a" }, { text: "half", delayMs: 60_000 }),
+    hooks: [(pi) => {
+      pi.on("session_tree", (event) => void moves.push(event.oldLeafId));
+    }],
+  });
+  await session.prompt("one");
+  const target = session.sessionManager.getLeafId()!;
+  const run = session.prompt("two");
+  await until("the second prompt is there", () => session.messages.length === 3);
+  await session.navigateTree(target);
+  await run;
+  const stopped = session.sessionManager.getEntries().at(-1)!;
+  assertEquals(
+    stopped.type === "message" && stopped.message.role === "assistant" && stopped.message.stopReason,
+    "aborted",
+  );
+  assertEquals([moves, session.sessionManager.getLeafId()], [[stopped.id], target]);
+  await session.dispose();
+});
+
 Deno.test("AgentSession.fork() refuses a session in memory before it asks hooks (Q-31)", async () => {
   const log: string[] = [];
   const { session } = await startSession({ hooks: [recorder(log)] });
