@@ -4,7 +4,6 @@
  * @module
  */
 
-import { resolve } from "@std/path";
 import type {
   HookMessageInput,
   HookUIContext,
@@ -13,10 +12,9 @@ import type {
   NewSessionOptions,
   SendMessageOptions,
 } from "../api.ts";
-import type { SessionEntry } from "../entries.ts";
-import type { CompactionResult, HookResult, Rule, SwitchReason, TodoItem } from "../events.ts";
+import type { CompactionResult, Rule, TodoItem } from "../events.ts";
 import type { LoadedHook } from "../hook.ts";
-import { type AgentMessage, type CustomMessage, type ImageContent, textOf, type UserMessage } from "../messages.ts";
+import type { AgentMessage, CustomMessage, ImageContent, UserMessage } from "../messages.ts";
 import type { LanguageModel } from "../models/model.ts";
 import { describeModel, ModelList } from "../models/registry.ts";
 import { HookRunner } from "../runner.ts";
@@ -24,13 +22,13 @@ import { HookToolWrapper } from "../tool_wrapper.ts";
 import { createTools, type SessionTool } from "../tools/mod.ts";
 import { errorText, kindOf, nearest } from "../values.ts";
 import { AgentLoop, type Answer, type LoopHost, type LoopOutcome } from "./agent_loop.ts";
-import { type BranchSummary, summarizeBranch } from "./branch_summary.ts";
 import { type CompactionSettings, DEFAULT_COMPACTION } from "./compaction.ts";
 import { Compactor } from "./compactor.ts";
 import { buildSessionContext, messageOf } from "./context.ts";
+import { SessionMoves } from "./moves.ts";
 import { Retrier } from "./retrier.ts";
 import { DEFAULT_RETRY, isOverflow, type RetrySettings } from "./retry.ts";
-import { customMessage, defaultSystemPrompt, landing, userMessage } from "./input.ts";
+import { customMessage, defaultSystemPrompt, userMessage } from "./input.ts";
 import type { SessionEvent, SessionIdentity, SessionListener } from "./session_events.ts";
 import { onTermination } from "./signals.ts";
 import { SessionManager } from "./store.ts";
@@ -146,6 +144,7 @@ export class AgentSession {
   readonly #systemPrompt: string;
   readonly #listeners = new Set<SessionListener>();
   readonly #loop: AgentLoop;
+  readonly #moves: SessionMoves;
   readonly #options: AgentSessionOptions;
   readonly #compaction: CompactionSettings;
   readonly #compactor: Compactor;
@@ -229,6 +228,25 @@ export class AgentSession {
       this.#compaction,
       retry,
     );
+    this.#moves = new SessionMoves({
+      runner: this.runner,
+      cwd: options.cwd,
+      reserveTokens: this.#compaction.reserveTokens,
+      manager: () => this.#manager,
+      model: () => this.#model,
+      identity: () => this.#identity(),
+      signal: () => this.#asking.signal,
+      abort: () => this.abort(),
+      exclusively: (act) =>
+        this.#exclusively((signal) => {
+          this.#phase = "ending";
+          return act(signal);
+        }),
+      replace: (next, keepMemory) => this.#replace(next, keepMemory),
+      restore: () => this.#restore(),
+      emit,
+      tell,
+    });
     this.#loop = new AgentLoop({
       runner: this.runner,
       rules: () => this.#rules,
@@ -427,21 +445,8 @@ export class AgentSession {
    * @param options `parentSession`, and `setup` that fills it before it is used.
    * @returns Whether a hook kept it from happening.
    */
-  async newSession(options: NewSessionOptions = {}): Promise<{ cancelled: boolean }> {
-    this.#requireOpen();
-    if (await this.#isCancelled({ type: "session_before_switch", reason: "new" })) return { cancelled: true };
-    await this.abort();
-    const next = this.#manager.createNewSession({
-      ...options.parentSession !== undefined && { parentSession: options.parentSession },
-    });
-    try {
-      await options.setup?.(next);
-    } catch (error) {
-      next.discard();
-      throw error;
-    }
-    await this.#switchTo(next, "new");
-    return { cancelled: false };
+  newSession(options: NewSessionOptions = {}): Promise<{ cancelled: boolean }> {
+    return this.#move(() => this.#moves.newSession(options));
   }
 
   /**
@@ -451,18 +456,8 @@ export class AgentSession {
    * @returns Whether a hook kept it from happening.
    * @throws {import("./errors.ts").SessionFileError} When it cannot be opened; the session then stays as it is.
    */
-  async switchSession(file: string): Promise<{ cancelled: boolean }> {
-    this.#requireOpen();
-    if (resolve(file) === this.#manager.getSessionFile()) return { cancelled: false };
-    const cancelled = await this.#isCancelled({
-      type: "session_before_switch",
-      reason: "resume",
-      targetSessionFile: file,
-    });
-    if (cancelled) return { cancelled };
-    await this.abort();
-    await this.#switchTo(SessionManager.open(file, { cwd: this.#cwd }), "resume");
-    return { cancelled: false };
+  switchSession(file: string): Promise<{ cancelled: boolean }> {
+    return this.#move(() => this.#moves.switchSession(file));
   }
 
   /**
@@ -471,15 +466,8 @@ export class AgentSession {
    * @returns Whether a hook kept it from happening.
    * @throws {Error} For a session in memory, before any hook is asked.
    */
-  async fork(): Promise<{ cancelled: boolean }> {
-    this.#requireOpen();
-    if (this.#manager.getSessionFile() === undefined) {
-      throw new Error("A session in memory cannot be forked; it has no file");
-    }
-    if (await this.#isCancelled({ type: "session_before_switch", reason: "fork" })) return { cancelled: true };
-    await this.abort();
-    await this.#switchTo(this.#manager.fork(), "fork");
-    return { cancelled: false };
+  fork(): Promise<{ cancelled: boolean }> {
+    return this.#move(() => this.#moves.fork());
   }
 
   /**
@@ -489,31 +477,8 @@ export class AgentSession {
    * @returns Its text, to be edited, and whether a hook kept it from happening.
    * @throws {Error} When the entry is no user message, before any hook is asked.
    */
-  async branch(entryId: string): Promise<{ cancelled: boolean; selectedText: string }> {
-    this.#requireOpen();
-    const entry = this.#manager.getEntry(entryId);
-    if (entry?.type !== "message" || entry.message.role !== "user") {
-      throw new Error(`Invalid entry ID for branching: ${entryId}`);
-    }
-    const selectedText = textOf(entry.message.content);
-    const answer: HookResult<"session_before_branch"> | undefined = await this.#ask(
-      this.runner.emit({ type: "session_before_branch", entryId }),
-    );
-    if (answer?.cancel) return { cancelled: true, selectedText };
-    await this.abort();
-    const previous = this.#manager;
-    const previousSessionFile = previous.getSessionFile();
-    const next = previous.createBranchedSession(entry.parentId);
-    const messages = this.#messages;
-    this.#replace(next);
-    if (answer?.skipConversationRestore) this.#messages = messages;
-    await this.#emit({ type: "session_branch", previousSessionFile }, this.#asking.signal);
-    this.#tell({
-      type: "session_branch",
-      ...this.#identity(),
-      ...previousSessionFile !== undefined && { previousSessionFile },
-    });
-    return { cancelled: false, selectedText };
+  branch(entryId: string): Promise<{ cancelled: boolean; selectedText: string }> {
+    return this.#move(() => this.#moves.branch(entryId));
   }
 
   /**
@@ -524,46 +489,11 @@ export class AgentSession {
    * @returns Whether a hook kept it from happening, and the text of a message that can be said again.
    * @throws {Error} When there is no such entry, before any hook is asked.
    */
-  async navigateTree(
+  navigateTree(
     targetId: string,
     options: { summarize?: boolean } = {},
   ): Promise<{ cancelled: boolean; editorText?: string }> {
-    this.#requireOpen();
-    const target = this.#manager.getEntry(targetId);
-    if (target === undefined) throw new Error(`Entry ${targetId} not found`);
-    const oldLeafId = this.#manager.getLeafId();
-    if (targetId === oldLeafId) return { cancelled: false };
-    if (options.summarize && this.#model === undefined) throw new Error("No model available for summarization");
-    const { newLeafId, editorText } = landing(target);
-    const before = this.#leftBehind(targetId);
-    await using controller = new DisposableController();
-    const answer: HookResult<"session_before_tree"> | undefined = await this.#ask(this.runner.emit({
-      type: "session_before_tree",
-      preparation: {
-        targetId,
-        oldLeafId,
-        commonAncestorId: before.commonAncestorId,
-        entriesToSummarize: before.left,
-        userWantsSummary: options.summarize ?? false,
-      },
-      signal: controller.signal,
-    }));
-    if (answer?.cancel) return { cancelled: true };
-    await this.abort();
-    // A run that was stopped has left its end there.
-    const leftLeafId = this.#manager.getLeafId();
-    const { left } = this.#leftBehind(targetId);
-    const fromHook = options.summarize ? answer?.summary : undefined;
-    const summary = fromHook ?? (options.summarize && left.length > 0 ? await this.#summarize(left) : undefined);
-    let summaryId: string | undefined;
-    if (summary?.summary) {
-      const isHooks = fromHook !== undefined;
-      summaryId = this.#manager.branchWithSummary(newLeafId, summary.summary, summary.details, isHooks);
-    } else if (newLeafId === null) this.#manager.resetLeaf();
-    else this.#manager.branch(newLeafId);
-    this.#restore();
-    await this.#emitTree(leftLeafId, summaryId);
-    return { cancelled: false, ...editorText !== undefined && { editorText } };
+    return this.#move(() => this.#moves.navigateTree(targetId, options.summarize ?? false));
   }
 
   /** Names an entry, or takes its name away. */
@@ -822,36 +752,11 @@ export class AgentSession {
     }
   }
 
-  async #isCancelled(event: { type: "session_before_switch"; reason: SwitchReason; targetSessionFile?: string }) {
-    return Boolean((await this.#ask(this.runner.emit(event)))?.cancel);
-  }
-
-  /** What hooks answer; an abort while they are asked counts as a no. */
-  async #ask<T>(pending: Promise<T>): Promise<T | { cancel: true }> {
-    const { signal } = this.#asking;
-    try {
-      return await settle(pending, signal);
-    } catch (error) {
-      if (signal.aborted) return { cancel: true };
-      throw error;
-    }
-  }
-
-  async #switchTo(next: SessionManager, reason: SwitchReason): Promise<void> {
-    const previousSessionFile = this.#manager.getSessionFile();
-    this.#replace(next);
-    await this.#emit({ type: "session_switch", reason, previousSessionFile }, this.#asking.signal);
-    this.#tell({
-      type: "session_switch",
-      reason,
-      ...this.#identity(),
-      ...previousSessionFile !== undefined && { previousSessionFile },
-    });
-  }
-
-  #replace(next: SessionManager): void {
+  #replace(next: SessionManager, keepMemory: boolean): void {
     const previous = this.#manager;
+    const messages = this.#messages;
     this.#adopt(next);
+    if (keepMemory) this.#messages = messages;
     for (const warning of next.warnings) this.#notice("warning", warning);
     try {
       previous.close();
@@ -920,36 +825,6 @@ export class AgentSession {
     }
   }
 
-  #leftBehind(targetId: string): { commonAncestorId: string | null; left: SessionEntry[] } {
-    const onTarget = new Set(this.#manager.getBranch(targetId).map((entry) => entry.id));
-    const branch = this.#manager.getBranch();
-    let common = branch.length;
-    while (common > 0 && !onTarget.has(branch[common - 1]!.id)) common--;
-    return { commonAncestorId: branch[common - 1]?.id ?? null, left: branch.slice(common) };
-  }
-
-  async #summarize(entries: readonly SessionEntry[]): Promise<BranchSummary> {
-    let summary: BranchSummary | undefined;
-    await this.#exclusively(async (signal) => {
-      this.#phase = "ending";
-      summary = await summarizeBranch(entries, this.#requireModel(), this.#compaction.reserveTokens, signal);
-    });
-    return summary!;
-  }
-
-  async #emitTree(oldLeafId: string | null, summaryId: string | undefined): Promise<void> {
-    const newLeafId = this.#manager.getLeafId();
-    const entry = summaryId === undefined ? undefined : this.#manager.getEntry(summaryId);
-    const summaryEntry = entry?.type === "branch_summary" ? entry : undefined;
-    await this.#emit({
-      type: "session_tree",
-      newLeafId,
-      oldLeafId,
-      ...summaryEntry && { summaryEntry, fromExtension: summaryEntry.fromExtension ?? false },
-    }, this.#asking.signal);
-    this.#tell({ type: "session_tree", newLeafId, oldLeafId, ...summaryEntry && { summaryEntry } });
-  }
-
   #identity(): SessionIdentity {
     const sessionFile = this.#manager.getSessionFile();
     return {
@@ -962,6 +837,12 @@ export class AgentSession {
   #requireModel(): LanguageModel {
     if (this.#model === undefined) throw new Error("No model to answer; name one with --model or --script");
     return this.#model;
+  }
+
+  /** Rejects rather than throws when the session has ended. */
+  async #move<T>(act: () => Promise<T>): Promise<T> {
+    this.#requireOpen();
+    return await act();
   }
 
   #requireOpen(): void {
@@ -980,13 +861,5 @@ export class AgentSession {
         // A listener watches; it must not change what it watches.
       }
     }
-  }
-}
-
-/** Aborts its signal at the end of a scope, so that nobody waits for it afterwards. */
-class DisposableController extends AbortController implements AsyncDisposable {
-  [Symbol.asyncDispose](): Promise<void> {
-    this.abort();
-    return Promise.resolve();
   }
 }
