@@ -23,10 +23,14 @@ export const claudeProvider: Provider<HookItem> = {
       ...home === "" ? [] : [{ path: join(home, ".claude", "hooks"), level: "user" as const }],
     ], context);
     const commands = findCommands(this.id, settingsFiles(context), context);
-    // What a settings file starts is a program, even if its name looks like a module's.
-    const started = commands.items.flatMap(({ command }) => command?.command ?? []).join("\n");
-    const items = found.items.filter(({ kind, name, tool }) =>
-      kind !== "module" || tool !== "*" || !started.includes(name)
+    // What a settings file starts is a program, even if its name looks like a module's. A file of the project says so of the
+    // project's own alone: it must not switch off a hook of the person.
+    const started = { user: "", project: "" };
+    for (const { level, command } of commands.items) {
+      if (command !== undefined) started[level] += `${command.command}\n`;
+    }
+    const items = found.items.filter(({ kind, level, name, tool }) =>
+      kind !== "module" || tool !== "*" || !started[level].includes(name)
     );
     return { items: [...items, ...commands.items], warnings: [...found.warnings, ...commands.warnings] };
   },

@@ -42,8 +42,12 @@ export const pluginsProvider: Provider<HookItem> = {
         warnings.push(errorText(error));
       }
     }
+    // Of one id in two lists of the person the first counts. The project's list takes nothing away from the person's.
     const roots = new Map<string, Plugin>();
-    for (const plugin of plugins) if (!roots.has(plugin.id)) roots.set(plugin.id, plugin);
+    for (const plugin of plugins) {
+      const key = `${plugin.level} ${plugin.id}`;
+      if (!roots.has(key)) roots.set(key, plugin);
+    }
     const folders = [...roots.values()].map(({ root, level }) => ({ path: join(root, "hooks"), level }));
     const files = [...roots.values()].map(({ root, level }) => ({
       path: join(root, "hooks", "hooks.json"),

@@ -121,6 +121,7 @@ Deno.test("C2.6 the provider plugins reads named roots, then the lists of the pr
     "user pre:named module plugins/named/hooks/pre/named.ts",
     "project pre:team module plugins/team/hooks/pre/team.ts",
     "user pre:mine module plugins/mine/hooks/pre/mine.ts",
+    "user pre:other module plugins/other/hooks/pre/other.ts",
     "project pre:local module plugins/local/hooks/pre/local.ts",
     "user pre:* command plugins/mine/hooks/hooks.json#Stop[0].hooks[0]",
   ]);

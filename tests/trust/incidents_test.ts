@@ -12,6 +12,7 @@ import {
 import { hookNamed } from "../discovery/_project.ts";
 import { runShellProgram } from "../../src/shell/program.ts";
 import { SessionManager } from "../../src/session/mod.ts";
+import { digestOf } from "../../src/trust/approval.ts";
 import { approvedFolder } from "../../src/trust/store.ts";
 import { calls, git, Repository } from "./_repository.ts";
 
@@ -421,4 +422,43 @@ Deno.test("incident: a script of the project swapped while it is started", async
     approval: { ...approval!, verify: () => Promise.resolve(undefined) },
   });
   assertEquals(stderr, "approved\n");
+});
+
+Deno.test("incident: a project whose settings or list of plugins name a guard of the person", async () => {
+  using repo = new Repository({
+    "~/.claude/hooks/guard.ts": hookNamed("guard"),
+    ".claude/settings.json": JSON.stringify({
+      hooks: { Stop: [{ hooks: [{ type: "command", command: "echo guard.ts" }] }] },
+    }),
+    ".xcsh/plugins/installed_plugins.json": JSON.stringify({ plugins: { "guard@m": { installPath: "/nowhere" } } }),
+  });
+  const plugin = join(repo.root, "plugin");
+  Deno.mkdirSync(join(plugin, "hooks"), { recursive: true });
+  Deno.writeTextFileSync(join(plugin, "hooks", "guard.ts"), hookNamed("plugin"));
+  repo.write(
+    "~/.xcsh/plugins/installed_plugins.json",
+    JSON.stringify({ plugins: { "guard@m": { installPath: plugin } } }),
+  );
+  const { hooks, candidates } = await discoverAndLoadHooks([], repo.cwd, repo.options());
+  assertEquals(hooks.map(({ path }) => path), [repo.path("~/.claude/hooks/guard.ts")]);
+  // Two guards of one name are the person's own doing, and the report says so.
+  assertEquals(candidates.map(({ path, state }) => [path, state]), [
+    [repo.path("~/.claude/hooks/guard.ts"), "loaded"],
+    [repo.path(".claude/settings.json") + "#Stop[0].hooks[0]", "disabled"],
+    [join(plugin, "hooks", "guard.ts"), "shadowed"],
+  ]);
+});
+
+Deno.test("incident: an approval that does not hold the hook's own file", async () => {
+  using repo = repository();
+  await repo.approve();
+  const { [HOOK]: _, ...files } = repo.store.read().approvals[0]!.files;
+  await repo.store.update((all) =>
+    all.map((approval) => {
+      const less = { ...approval, files };
+      return { ...less, digest: digestOf(less, approval.repository) };
+    })
+  );
+  repo.write(HOOK, calls("evil"));
+  await repo.expectNothingRuns(/its own file is not covered/);
 });
