@@ -143,12 +143,9 @@ function parse(text: string): Approval[] {
 }
 
 function ownUid(): number | undefined {
-  try {
-    return Deno.uid() ?? undefined;
-  } catch {
-    // Needs --allow-sys=uid; the mode has been checked.
-    return undefined;
-  }
+  // Asking first, since at a terminal a denied access would ask the person. The mode has been checked in any case.
+  if (Deno.permissions.querySync({ name: "sys", kind: "uid" }).state !== "granted") return undefined;
+  return Deno.uid() ?? undefined;
 }
 
 /** Makes a folder that only this user can look into. */

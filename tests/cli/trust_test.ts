@@ -180,3 +180,24 @@ Deno.test("--shell-hooks runs approved scripts and commands of the project, and 
   assertStringIncludes(swapped.stderr, ".claude/hooks/check.sh has changed since");
   assertEquals([...Deno.readDirSync(cli.cwd)].some(({ name }) => name === "evil"), false);
 });
+
+Deno.test("--shell-hooks: a refused prompt reaches neither model nor transcript, and Stop makes the agent go on", async () => {
+  const command = (line: string) => [{ hooks: [{ type: "command", command: line }] }];
+  using cli = new Cli({
+    "~/.claude/settings.json": JSON.stringify({
+      hooks: {
+        UserPromptSubmit: command("grep -q secret && { echo no secrets >&2; exit 2; }; echo extra context"),
+        SessionStart: command("echo rules"),
+        Stop: command("[ -e stopped ] || { touch stopped; echo run the tests >&2; exit 2; }"),
+      },
+    }),
+  });
+  const session = (prompt: string) =>
+    cli.program("run", prompt, "--script", "script.json", "--shell-hooks", "--json", "--session", "s.jsonl");
+  const refused = await session("my secret");
+  assertStringIncludes(refused.stdout, '"level":"error","message":"no secrets"');
+  assertEquals([cli.ran(), Deno.readTextFileSync(cli.path("s.jsonl")).includes("my secret")], [false, false]);
+  const { stdout } = await session("hello");
+  for (const text of ["rules", "extra context", "run the tests"]) assertStringIncludes(stdout, `"content":"${text}"`);
+  assertEquals(stdout.match(/"type":"agent_start"/g)?.length, 2);
+});

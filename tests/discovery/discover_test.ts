@@ -1,6 +1,13 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { createHookRegistry, discoverAndLoadHooks, type DiscoverHooksOptions, type TrustGate } from "../../mod.ts";
+import {
+  createHookRegistry,
+  discoverAndLoadHooks,
+  type DiscoverHooksOptions,
+  HookRunner,
+  type TrustGate,
+} from "../../mod.ts";
+import { SessionManager } from "../../src/session/mod.ts";
 import { hookNamed, Project } from "./_project.ts";
 
 const everything: TrustGate = { check: () => ({ trusted: true }) };
@@ -213,4 +220,40 @@ Deno.test("disabledExtensions leaves single hooks out, and the report says so", 
     ["disabled", "hook:pre:a:a.ts is disabled"],
     ["disabled", "hook:pre:*:b.ts is disabled"],
   ]);
+});
+
+Deno.test("C2.7 with the shell adapter, pre/<tool>.sh and post/<tool>.sh run for their tool, as does a script that is named", async () => {
+  using project = new Project();
+  project.write(".xcsh/hooks/pre/bash.sh", "#!/bin/sh\necho no >&2\nexit 2\n", 0o755);
+  project.write(".xcsh/hooks/post/read.sh", "#!/bin/sh\necho seen >&2\nexit 2\n", 0o755);
+  project.write(".xcsh/hooks/pre/bsh.sh", "#!/bin/sh\n", 0o644);
+  project.write("gate.sh", "#!/bin/sh\ngrep -q secret && exit 2\nexit 0\n", 0o755);
+  const { hooks, warnings, candidates } = await load(project, { shellHooks: true }, ["gate.sh"]);
+  assertEquals(candidates.map(({ state, kind }) => `${state} ${kind}`), Array(4).fill("loaded script"));
+  const path = project.path(".xcsh/hooks/pre/bsh.sh");
+  assertEquals(warnings, [
+    {
+      path,
+      warning:
+        `${path} is not executable; make it so with: chmod +x ${path}; until then each tool that it is for is blocked`,
+    },
+    { path, warning: 'the matcher "bsh" names "bsh", which is no tool that is known; did you mean "bash"?' },
+  ]);
+  const models = { getAvailable: () => [], find: () => undefined, getApiKey: () => Promise.resolve(undefined) };
+  const runner = new HookRunner(hooks, project.cwd, SessionManager.inMemory(project.cwd), models);
+  const gate = async (toolName: string, command: string) =>
+    (await runner.emitToolCall({ type: "tool_call", toolName, toolCallId: "1", input: { command } }))?.reason;
+  assertEquals(await gate("bash", "ls"), "no");
+  assertEquals(await gate("write", "ls"), undefined);
+  assertEquals(await gate("write", "secret"), "Denied by gate.sh");
+  const result = await runner.emit({
+    type: "tool_result",
+    toolName: "read",
+    toolCallId: "1",
+    input: {},
+    content: [{ type: "text", text: "a" }],
+    details: undefined,
+    isError: false,
+  });
+  assertEquals(result?.content, [{ type: "text", text: "a" }, { type: "text", text: "seen" }]);
 });
