@@ -40,6 +40,12 @@ const COMPANIONS = new Set([
   ".orig",
   ".bak",
   ".swp",
+  ".wasm",
+  ".csv",
+  ".html",
+  ".css",
+  ".svg",
+  ".png",
 ]);
 const MANY = 1_000;
 
