@@ -5,7 +5,7 @@
  */
 
 import type { SessionEntry, SessionTreeNode } from "../src/entries.ts";
-import { EVENT_NAMES } from "../src/events.ts";
+import { EVENT_NAMES, EXTENSION_EVENT_NAMES } from "../src/events.ts";
 import { textOf } from "../src/messages.ts";
 import type { AgentSession } from "../src/session/agent_session.ts";
 import { messageOf } from "../src/session/context.ts";
@@ -122,7 +122,7 @@ const COMMANDS: Readonly<Record<string, SessionCommand>> = {
         return say(verb === "disable" ? `${path} is left out; its gates are open now` : `${path} runs again`);
       }
       if (paths.length === 0) return say("There are no hooks; name one with --hook");
-      const events = EVENT_NAMES.filter((name) => runner.hasHandlers(name));
+      const events = [...EVENT_NAMES, ...EXTENSION_EVENT_NAMES].filter((name) => runner.hasHandlers(name));
       const commands = runner.getRegisteredCommands().map(({ name }) => `/${name}`);
       say(
         [

@@ -4,9 +4,12 @@
  * @module
  */
 
+import type { ContextUsage, HookActions, WidgetContent, WidgetOptions } from "./actions.ts";
+import type { HookEventBus } from "./bus.ts";
 import type { HookEvent, HookEventName, HookResult } from "./events.ts";
 import type { CustomMessage, UserContent } from "./messages.ts";
 import type { AgentMessage } from "./messages.ts";
+import type { ToolResult, ToolUpdate } from "./tool.ts";
 import type { SessionEntry, SessionHeader, SessionTreeNode } from "./entries.ts";
 
 /** Handles one event. What it may return is told by the event. */
@@ -116,20 +119,30 @@ export interface Theme {
   inverse(text: string): string;
 }
 
+/** How long a question stays open. */
+export interface DialogOptions {
+  /** Closes it after this time, in ms. */
+  timeout?: number;
+  /** Closes it when it aborts. */
+  signal?: AbortSignal;
+}
+
 /** Ways to ask and tell the person. Safe to call where nobody is: see each member. */
 export interface HookUIContext {
   /** Lets the person choose; `undefined` when closed or without UI. */
-  select(title: string, options: string[]): Promise<string | undefined>;
+  select(title: string, options: string[], dialog?: DialogOptions): Promise<string | undefined>;
   /** Asks yes or no; `false` when closed or without UI. */
-  confirm(title: string, message: string): Promise<boolean>;
+  confirm(title: string, message: string, dialog?: DialogOptions): Promise<boolean>;
   /** Asks for one line; `undefined` when closed or without UI. */
-  input(title: string, placeholder?: string): Promise<string | undefined>;
+  input(title: string, placeholder?: string, dialog?: DialogOptions): Promise<string | undefined>;
   /** Asks for text; `undefined` when closed or without UI. */
-  editor(title: string, prefill?: string, options?: { signal?: AbortSignal }): Promise<string | undefined>;
+  editor(title: string, prefill?: string, options?: DialogOptions): Promise<string | undefined>;
   /** Shows a note; nothing without UI. */
   notify(message: string, type?: "info" | "warning" | "error"): void;
   /** Sets this key's text in the status line; `undefined` clears it. */
   setStatus(key: string, text: string | undefined): void;
+  /** Extension: shows lines beside the editor until they are replaced; `undefined` takes them away. Nothing without UI. */
+  setWidget(key: string, content: WidgetContent, options?: WidgetOptions): void;
   /** Shows a component until it calls `done`; `undefined` without UI, and the factory is never called. */
   custom<T>(
     factory: (tui: unknown, theme: Theme, done: (result: T) => void) => Component | Promise<Component>,
@@ -236,6 +249,22 @@ export interface HookContext {
   abort(): void;
   /** Whether messages wait to be delivered. */
   hasQueuedMessages(): boolean;
+  /** Extension: how full the context is; `undefined` while it is not known. */
+  getContextUsage(): ContextUsage | undefined;
+  /** Extension: what the model is told before all messages. */
+  getSystemPrompt(): string;
+  /** Extension: compacts the context as soon as the agent is idle, and does not wait for it. */
+  compact(options?: CompactOptions): void;
+}
+
+/** Options of {@linkcode HookContext.compact}. */
+export interface CompactOptions {
+  /** What the summary should mind. */
+  customInstructions?: string;
+  /** Called when it is done. */
+  onComplete?: () => void;
+  /** Called when it failed, or was stopped. */
+  onError?: (error: Error) => void;
 }
 
 /** Options of {@linkcode HookCommandContext.newSession}. */
@@ -270,6 +299,59 @@ export interface HookLogger {
   error(message: string, context?: Record<string, unknown>): void;
 }
 
+/** A tool of a hook: the model may call it, and it goes through the gates like any other. */
+export interface HookTool<P = Record<string, unknown>> {
+  /** Name by which the model calls it. */
+  name: string;
+  /** Name for people. */
+  label?: string;
+  /** What it does, for the model. */
+  description?: string;
+  /** Its arguments as a JSON schema, which a schema of typebox is. */
+  parameters?: unknown;
+  /**
+   * Runs it.
+   *
+   * @param toolCallId Identifies the call.
+   * @param params The arguments, checked against the schema.
+   * @param signal Aborted when the call should end.
+   * @param onUpdate Told while it runs, each time all that there is so far.
+   * @param ctx As handlers get it.
+   * @returns What it answers; a failure throws, or has `isError: true`.
+   */
+  execute(
+    toolCallId: string,
+    params: P,
+    signal: AbortSignal | undefined,
+    onUpdate: ToolUpdate | undefined,
+    ctx: HookContext,
+  ): HookToolResult | Promise<HookToolResult>;
+}
+
+/** What a tool of a hook answers. */
+export interface HookToolResult extends ToolResult {
+  /** Whether it failed. */
+  isError?: boolean;
+}
+
+/** A flag that the person may set on the command line. */
+export interface HookFlag {
+  /** One line for the help. */
+  description?: string;
+  /** Whether it is there or not, or holds a text. */
+  type: "boolean" | "string";
+  /** What it is when nobody sets it. */
+  default?: boolean | string;
+}
+
+/** A key that does something in the chat. */
+export interface HookShortcut {
+  /** One line for the help. */
+  description?: string;
+  /** Does it. */
+  handler: (ctx: HookContext) => void | Promise<void>;
+}
+
 /**
  * What the factory of a hook gets.
  *
@@ -301,4 +383,26 @@ export interface HookAPI {
   exec(command: string, args: string[], options?: ExecOptions): Promise<ExecResult>;
   /** The host's log. */
   readonly logger: HookLogger;
+  /** Extension: adds a tool for the model. */
+  registerTool<P = Record<string, unknown>>(tool: HookTool<P>): void;
+  /** Extension: declares a flag. */
+  registerFlag(name: string, flag: HookFlag): void;
+  /** Extension: what the person gave for a flag, else its default. */
+  getFlag(name: string): boolean | string | undefined;
+  /** Extension: makes a key of the chat do something. */
+  registerShortcut(key: string, shortcut: HookShortcut): void;
+  /** Extension: messages of hooks to each other. */
+  readonly events: HookEventBus;
+  /** Extension: says something as the person; see {@linkcode HookActions.sendUserMessage}. */
+  sendUserMessage: HookActions["sendUserMessage"];
+  /** Extension: names of the tools that the model may call now. */
+  getActiveTools: HookActions["getActiveTools"];
+  /** Extension: says which tools the model may call from its next turn on. */
+  setActiveTools: HookActions["setActiveTools"];
+  /** Extension: all tools. */
+  getAllTools: HookActions["getAllTools"];
+  /** Extension: names the session. */
+  setSessionName: HookActions["setSessionName"];
+  /** Extension: the session's name. */
+  getSessionName: HookActions["getSessionName"];
 }

@@ -15,6 +15,7 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "./messages.ts";
+import type { Model } from "./api.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry } from "./entries.ts";
 
 /** Why a session is left for another one. */
@@ -210,6 +211,8 @@ export interface BeforeAgentStartEvent {
   prompt: string;
   /** Pictures that came with it. */
   images: ImageContent[] | undefined;
+  /** What the model is told before all messages, as earlier handlers left it; absent where nobody knows it. */
+  systemPrompt?: string;
 }
 
 /** The agent's loop begins. */
@@ -483,6 +486,8 @@ export interface ContextResult {
 export interface BeforeAgentStartResult {
   /** A message to add after the prompt. */
   message?: Pick<CustomMessage, "customType" | "content" | "display" | "details" | "attribution">;
+  /** Takes the place of the system prompt until the agent has stopped; later handlers see it. */
+  systemPrompt?: string;
 }
 
 /** Answer to `tool_call`. */
@@ -503,6 +508,191 @@ export interface ToolResultResult {
   isError?: boolean;
   /** Not applied; here for hooks that return it. */
   isWarning?: boolean;
+}
+
+/** A person or a program has said something; it is not in the session yet. */
+export interface InputEvent {
+  /** Discriminator. */
+  type: "input";
+  /** What was said. */
+  text: string;
+  /** Pictures that came with it. */
+  images: ImageContent[] | undefined;
+  /** Who said it: the person, or a hook by `sendUserMessage`. */
+  source: "interactive" | "extension";
+}
+
+/** The person is about to run a command line by hand. */
+export interface UserBashEvent {
+  /** Discriminator. */
+  type: "user_bash";
+  /** The command line. */
+  command: string;
+  /** Whether the model shall not read of it. */
+  excludeFromContext: boolean;
+  /** Where it runs. */
+  cwd: string;
+}
+
+/** A message begins; an answer of the model is still empty. */
+export interface MessageStartEvent {
+  /** Discriminator. */
+  type: "message_start";
+  /** The message. */
+  message: AgentMessage;
+}
+
+/** A piece of the model's answer has come. */
+export interface MessageUpdateEvent {
+  /** Discriminator. */
+  type: "message_update";
+  /** The answer so far. */
+  message: AssistantMessage;
+  /** The piece. */
+  assistantMessageEvent: {
+    /** What it is a piece of. */
+    type: "text_delta" | "thinking_delta" | "toolcall_delta";
+    /** The part of the answer that it belongs to, counted from 0. */
+    contentIndex: number;
+    /** The piece. */
+    delta: string;
+  };
+}
+
+/** A message is whole and in the session. */
+export interface MessageEndEvent {
+  /** Discriminator. */
+  type: "message_end";
+  /** The message. */
+  message: AgentMessage;
+}
+
+/** A call of a tool is about to be handled: before gates are asked. */
+export interface ToolExecutionStartEvent {
+  /** Discriminator. */
+  type: "tool_execution_start";
+  /** Identifies the call. */
+  toolCallId: string;
+  /** Name of the tool. */
+  toolName: string;
+  /** The arguments. */
+  args: Record<string, unknown>;
+}
+
+/** A tool tells how far it is. Not emitted where `tool_result` handlers may still redact what it tells. */
+export interface ToolExecutionUpdateEvent extends Omit<ToolExecutionStartEvent, "type"> {
+  /** Discriminator. */
+  type: "tool_execution_update";
+  /** All that there is so far. */
+  partialResult: {
+    /** What the model would read. */
+    content: UserContent[];
+    /** What programs would read. */
+    details?: unknown;
+  };
+}
+
+/** A call of a tool is over: the tool ran, failed, or was blocked. */
+export interface ToolExecutionEndEvent {
+  /** Discriminator. */
+  type: "tool_execution_end";
+  /** Identifies the call. */
+  toolCallId: string;
+  /** Name of the tool. */
+  toolName: string;
+  /** What is in the session. */
+  result: {
+    /** What the model reads. */
+    content: UserContent[];
+    /** What programs read. */
+    details?: unknown;
+  };
+  /** Whether it failed or was blocked. */
+  isError: boolean;
+}
+
+/** Another model is in use. */
+export interface ModelSelectEvent {
+  /** Discriminator. */
+  type: "model_select";
+  /** The model. */
+  model: Model;
+  /** The one before. */
+  previousModel: Model | undefined;
+  /** How it came about. */
+  source: "set" | "cycle" | "restore";
+}
+
+/** A request is about to be sent to the model. */
+export interface BeforeProviderRequestEvent {
+  /** Discriminator. */
+  type: "before_provider_request";
+  /** What will be sent; a copy, for this request alone. */
+  payload: {
+    /** Told before all messages. */
+    systemPrompt: string;
+    /** The conversation, as providers take it. */
+    messages: unknown[];
+    /** What the model may call. */
+    tools: unknown[];
+    /** Most tokens of the answer. */
+    maxTokens?: number;
+  };
+}
+
+/** The agent has nothing left to do and is about to stop. */
+export interface SessionStopEvent {
+  /** Discriminator. */
+  type: "session_stop";
+  /** All messages of this run. */
+  messages: AgentMessage[];
+  /** How often this event has kept the agent going since the last prompt. */
+  continuations: number;
+}
+
+/** Answer to `input`. */
+export interface InputResult {
+  /** What is said instead. */
+  text?: string;
+  /** Pictures that go with it instead. */
+  images?: ImageContent[];
+  /** The hook has dealt with it: the agent never hears of it. */
+  handled?: boolean;
+  /** The same in one word. */
+  action?: "continue" | "transform" | "handled";
+}
+
+/** Answer to `user_bash`. */
+export interface UserBashResult {
+  /** Takes the place of running the command. */
+  result?: {
+    /** Its output. */
+    output: string;
+    /** Its exit code. */
+    exitCode?: number;
+    /** Whether it was stopped. */
+    cancelled?: boolean;
+    /** Whether `output` was cut. */
+    truncated?: boolean;
+  };
+}
+
+/** Answer to `before_provider_request`: `{ payload }`, or the payload itself. */
+export interface BeforeProviderRequestResult {
+  /** What is sent instead. */
+  payload?: unknown;
+}
+
+/** Answer to `session_stop`. */
+export interface SessionStopResult {
+  /** Keeps the agent going, with `reason` as what it reads next. */
+  continue?: boolean;
+  /** What it reads next. */
+  reason?: string;
+  /** As `reason`. */
+  additionalContext?: string;
+  /** `block` is another word for `continue: true`. */
+  decision?: "block" | "approve";
 }
 
 /** Event name to payload and result: the one map that all types derive from. */
@@ -557,6 +747,28 @@ export interface HookEvents {
   tool_call: { event: ToolCallEvent; result: ToolCallResult };
   /** A tool has run. */
   tool_result: { event: ToolResultEvent; result: ToolResultResult };
+  /** Something was said. */
+  input: { event: InputEvent; result: InputResult };
+  /** The person runs a command line by hand. */
+  user_bash: { event: UserBashEvent; result: UserBashResult };
+  /** A message begins. */
+  message_start: { event: MessageStartEvent; result: undefined };
+  /** A piece of an answer has come. */
+  message_update: { event: MessageUpdateEvent; result: undefined };
+  /** A message is in the session. */
+  message_end: { event: MessageEndEvent; result: undefined };
+  /** A call of a tool is about to be handled. */
+  tool_execution_start: { event: ToolExecutionStartEvent; result: undefined };
+  /** A tool tells how far it is. */
+  tool_execution_update: { event: ToolExecutionUpdateEvent; result: undefined };
+  /** A call of a tool is over. */
+  tool_execution_end: { event: ToolExecutionEndEvent; result: undefined };
+  /** Another model is in use. */
+  model_select: { event: ModelSelectEvent; result: undefined };
+  /** A request is about to be sent. */
+  before_provider_request: { event: BeforeProviderRequestEvent; result: BeforeProviderRequestResult };
+  /** The agent is about to stop. */
+  session_stop: { event: SessionStopEvent; result: SessionStopResult };
 }
 
 /** Name of an event. */
@@ -576,8 +788,9 @@ export type HookResult<N extends HookEventName = HookEventName> = HookEvents[N][
  * - `first`: the first answer wins; later handlers still run.
  * - `chain`: each handler gets what the one before it left or returned.
  * - `fields`: as `chain`, field by field.
+ * - `pass`: each handler gets the event with the fields that those before it answered; a truthy `stop` field ends the emission.
  */
-export type MergeRule = "ignore" | "last" | "first" | "chain" | "fields";
+export type MergeRule = "ignore" | "last" | "first" | "chain" | "fields" | "pass";
 
 /** What the runner must know of an event. */
 export interface EventRule {
@@ -586,7 +799,15 @@ export interface EventRule {
   /** The fields that an answer may have; one without any of them is no answer. */
   readonly fields: readonly string[];
   /** The field that ends the emission at once when it is truthy. Such an event is a gate: it stays closed when a hook breaks. */
-  readonly stop?: "block" | "cancel";
+  readonly stop?: "block" | "cancel" | "handled";
+  /** Fields of the answers that later handlers find in the event, where the first answer wins. */
+  readonly passed?: readonly string[];
+  /** Puts an answer that other hosts take as well into the form that `fields` names. */
+  readonly read?: (answer: unknown) => unknown;
+  /** Fields of an answer that `read` knows as well. */
+  readonly also?: readonly string[];
+  /** Whether it is an extension of the contract, for hooks written for other hosts. */
+  readonly extension?: true;
   /** Whether what a handler throws reaches the emitter instead of the error listeners. */
   readonly throws?: true;
   /** When it is emitted, in one sentence. */
@@ -594,6 +815,8 @@ export interface EventRule {
 }
 
 const observed = (when: string): EventRule => ({ merge: "ignore", fields: [], when });
+const extension = (when: string): EventRule => ({ ...observed(when), extension: true });
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** The rule of every event. */
 export const EVENT_RULES: { readonly [N in HookEventName]: EventRule } = {
@@ -633,7 +856,12 @@ export const EVENT_RULES: { readonly [N in HookEventName]: EventRule } = {
   session_tree: observed("After the session moved in its tree."),
   session_shutdown: observed("When the session ends, also by SIGINT or SIGTERM."),
   context: { merge: "chain", fields: ["messages"], when: "Before every call of the model." },
-  before_agent_start: { merge: "first", fields: ["message"], when: "After a prompt came in, before the agent starts." },
+  before_agent_start: {
+    merge: "first",
+    fields: ["message", "systemPrompt"],
+    passed: ["systemPrompt"],
+    when: "After a prompt came in, before the agent starts.",
+  },
   agent_start: observed("When the agent's loop begins."),
   agent_end: observed("When the agent's loop has ended."),
   turn_start: observed("Before each answer of the model."),
@@ -645,11 +873,63 @@ export const EVENT_RULES: { readonly [N in HookEventName]: EventRule } = {
   ttsr_triggered: observed("When stream rules match what the model writes."),
   todo_reminder: observed("When the agent stops with things left to do."),
   tool_call: { merge: "last", fields: ["block", "reason"], stop: "block", throws: true, when: "Before a tool runs." },
-  tool_result: { merge: "fields", fields: ["content", "details"], when: "After a tool ran or failed." },
+  tool_result: {
+    merge: "fields",
+    fields: ["content", "details"],
+    also: ["result"],
+    when: "After a tool ran or failed.",
+  },
+  input: {
+    merge: "pass",
+    fields: ["text", "images", "handled"],
+    stop: "handled",
+    also: ["action"],
+    read: (answer) => isObject(answer) && answer.action === "handled" ? { ...answer, handled: true } : answer,
+    extension: true,
+    when: "When a prompt came in, before slash commands and the agent see it.",
+  },
+  user_bash: {
+    merge: "first",
+    fields: ["result"],
+    extension: true,
+    when: "Before a command line of the person runs.",
+  },
+  message_start: extension("When a message begins."),
+  message_update: extension("For each piece of the model's answer."),
+  message_end: extension("When a message is whole and in the session."),
+  tool_execution_start: extension("Before a call of a tool is handled."),
+  tool_execution_update: extension("While a tool runs, unless `tool_result` handlers may still redact what it tells."),
+  tool_execution_end: extension("When a call of a tool is over."),
+  model_select: extension("When another model is put to use."),
+  before_provider_request: {
+    merge: "pass",
+    fields: ["payload"],
+    also: ["systemPrompt", "messages", "tools", "maxTokens"],
+    read: (answer) => isObject(answer) && !("payload" in answer) ? { payload: answer } : answer,
+    extension: true,
+    when: "Before a request is sent to the model, after `context`.",
+  },
+  session_stop: {
+    merge: "last",
+    fields: ["continue", "reason"],
+    also: ["decision", "additionalContext"],
+    // Only an answer that keeps the agent going is one.
+    read: (answer) =>
+      isObject(answer) && (answer.continue === true || answer.decision === "block")
+        ? { continue: true, reason: answer.reason ?? answer.additionalContext }
+        : undefined,
+    extension: true,
+    when: "When the agent has nothing left to do, before it stops.",
+  },
 };
 
-/** Names of all events. */
-export const EVENT_NAMES: readonly HookEventName[] = Object.keys(EVENT_RULES) as HookEventName[];
+const ALL_NAMES = Object.keys(EVENT_RULES) as HookEventName[];
+
+/** Names of the contract's events. */
+export const EVENT_NAMES: readonly HookEventName[] = ALL_NAMES.filter((name) => !EVENT_RULES[name].extension);
+
+/** Names of the events that there are beyond the contract, for hooks written for other hosts. */
+export const EXTENSION_EVENT_NAMES: readonly HookEventName[] = ALL_NAMES.filter((name) => EVENT_RULES[name].extension);
 
 /** Whether a string is the name of an event. */
 export function isHookEventName(name: string): name is HookEventName {

@@ -10,14 +10,21 @@ import type {
   HookAPI,
   HookCommand,
   HookContext,
+  HookFlag,
   HookLogger,
   HookMessageInput,
   HookMessageRenderer,
+  HookShortcut,
+  HookTool,
   RegisteredCommand,
   SendMessageOptions,
 } from "./api.ts";
+import { act, actionNames, type HookActions } from "./actions.ts";
+import { BusEnd } from "./bus.ts";
+import { OldForms } from "./compat/old_forms.ts";
+import { typeboxOf } from "./compat/typebox_slot.ts";
 import type { HookPermissions } from "./isolation/grants.ts";
-import { EVENT_NAMES, isHookEventName } from "./events.ts";
+import { EVENT_NAMES, EXTENSION_EVENT_NAMES, type HookEventName, isHookEventName } from "./events.ts";
 import { kindOf, nearest } from "./values.ts";
 
 /** Takes what a hook sends; set by the runner. */
@@ -45,12 +52,32 @@ export interface LoadedHook {
   setSendMessageHandler(handler: SendMessageHandler): void;
   /** Says where `pi.appendEntry` goes. */
   setAppendEntryHandler(handler: AppendEntryHandler): void;
+  /** Its tools by name; absent where a hook has none. */
+  readonly tools?: ReadonlyMap<string, HookTool>;
+  /** Its flags by name. */
+  readonly flags?: ReadonlyMap<string, HookFlag>;
+  /** What its keys do, by key. */
+  readonly shortcuts?: ReadonlyMap<string, HookShortcut>;
+  /** Its end of the bus between hooks. */
+  readonly bus?: HookBusEnd;
+  /** Says what the host does beyond the contract. */
+  setActions?(actions: Partial<HookActions> | undefined): void;
+  /** Adds what only older hosts had to a context that its handlers get. */
+  extendContext?<C extends HookContext>(context: C): C;
   /** What it may do, when it runs in a process of its own; absent when it runs in this one. */
   readonly isolation?: HookIsolation;
   /** Lets it run again after it broke for good. */
   revive?(): void;
   /** Ends what it holds: its process. Nothing of it is left when this resolves. */
   dispose?(): Promise<void>;
+}
+
+/** Where the messages of other hooks reach a hook, and its own leave it. */
+export interface HookBusEnd {
+  /** Takes what another hook said. */
+  deliver(channel: string, data: unknown): void;
+  /** Says where the hook's own messages go. */
+  connect(publish: (channel: string, data: unknown) => void): void;
 }
 
 /** What an isolated hook may do. */
@@ -73,6 +100,10 @@ export interface CreateHookOptions {
   logger: HookLogger;
   /** Gets what the author should know. */
   warn: (warning: string) => void;
+  /** Does what the hook asks beyond the contract; what {@linkcode LoadedHook.setActions} was given, when absent. */
+  act?: (name: keyof HookActions, args: readonly unknown[]) => unknown;
+  /** Told of each handler. */
+  registered?: (event: string, handler: AnyHookHandler) => void;
 }
 
 /**
@@ -100,24 +131,44 @@ export function createHook(options: CreateHookOptions): { hook: LoadedHook; api:
   let appendEntry: AppendEntryHandler = () => {
     throw new Error("appendEntry handler not initialized");
   };
+  let actions: Partial<HookActions> | undefined;
+  const ask = options.act ?? ((name, args) => act(actions, name, args));
+  const tools = new Map<string, HookTool>();
+  const flags = new Map<string, HookFlag>();
+  const shortcuts = new Map<string, HookShortcut>();
+  const bus = new BusEnd(options.logger);
+  const old = new OldForms(options.warn, options.exec);
   const hook: LoadedHook = {
     path: options.path,
     resolvedPath: options.resolvedPath,
     handlers: new Map(),
     messageRenderers: new Map(),
     commands: new Map(),
+    tools,
+    flags,
+    shortcuts,
+    bus,
     setSendMessageHandler: (handler) => void (sendMessage = handler),
     setAppendEntryHandler: (handler) => void (appendEntry = handler),
+    setActions: (given) => void (actions = given),
+    extendContext: (context) => old.extendContext(context),
+  };
+  const register = (event: HookEventName, handler: AnyHookHandler) => {
+    const handlers = hook.handlers.get(event);
+    if (handlers === undefined) hook.handlers.set(event, [handler]);
+    else handlers.push(handler);
+    options.registered?.(event, handler);
   };
   const api: HookAPI = {
     on(event, handler) {
       requireFunction(handler, `pi.on(${JSON.stringify(event)}, handler)`);
-      if (!isHookEventName(event)) options.warn(unknownEvent(event));
-      const handlers = hook.handlers.get(event);
-      if (handlers === undefined) hook.handlers.set(event, [handler]);
-      else handlers.push(handler);
+      const translated = old.translate(event, handler as AnyHookHandler);
+      if (translated === undefined && !isHookEventName(event)) options.warn(unknownEvent(event));
+      for (const [name, translation] of translated ?? [[event, handler as AnyHookHandler]] as const) {
+        register(name, translation);
+      }
     },
-    sendMessage: (message, sendOptions) => sendMessage(message, sendOptions),
+    sendMessage: (message, sendOptions) => sendMessage(message, old.sendOptions(sendOptions)),
     appendEntry: (customType, data) => appendEntry(customType, data),
     registerMessageRenderer(customType, renderer) {
       requireFunction(renderer, `pi.registerMessageRenderer(${JSON.stringify(customType)}, renderer)`);
@@ -129,7 +180,32 @@ export function createHook(options: CreateHookOptions): { hook: LoadedHook; api:
     },
     exec: options.exec,
     logger: options.logger,
+    registerTool(tool) {
+      if (typeof tool?.name !== "string" || tool.name === "") {
+        throw new TypeError("pi.registerTool({ name, description, parameters, execute }) needs a name");
+      }
+      requireFunction(tool.execute, `pi.registerTool({ name: ${JSON.stringify(tool.name)}, execute })`);
+      tools.set(tool.name, tool as unknown as HookTool);
+    },
+    registerFlag: (name, flag) => void flags.set(String(name), flag),
+    getFlag: (name) => ask("getFlag", [name]) as boolean | string | undefined ?? flags.get(name)?.default,
+    registerShortcut(key, shortcut) {
+      requireFunction(shortcut?.handler, `pi.registerShortcut(${JSON.stringify(key)}, { handler })`);
+      shortcuts.set(key, shortcut);
+    },
+    events: bus,
+    ...Object.fromEntries(
+      actionNames("pi").filter((name) => name !== "getFlag").map((name) => [
+        name,
+        (...args: unknown[]) => ask(name, args),
+      ]),
+    ) as Pick<
+      HookAPI,
+      "sendUserMessage" | "getActiveTools" | "setActiveTools" | "getAllTools" | "setSessionName" | "getSessionName"
+    >,
   };
+  Object.defineProperty(api, "typebox", { get: typeboxOf, configurable: true });
+  old.extendApi(api);
   return { hook, api };
 }
 
@@ -138,7 +214,7 @@ function requireFunction(value: unknown, call: string): void {
 }
 
 function unknownEvent(event: string): string {
-  const near = nearest(String(event), EVENT_NAMES);
+  const near = nearest(String(event), [...EVENT_NAMES, ...EXTENSION_EVENT_NAMES]);
   const hint = near === undefined
     ? `the events are ${EVENT_NAMES.join(", ")}`
     : `did you mean ${JSON.stringify(near)}?`;

@@ -54,18 +54,44 @@ const last: Merge<Latest> = {
   outcome: (state) => state.answer,
 };
 
-/** The first answer wins, and every handler gets an event of its own. */
+/** The first answer wins, and every handler gets an event of its own; fields that are passed on are the last one's. */
 const first: Merge<Latest> = {
   shared: false,
   begin: last.begin,
-  payload: (state) => ({ ...state.event }),
+  payload: (state) => ({ ...state.event, ...passedOf(state) }),
   take(state, given) {
     const answer = readAnswer(given, state.event.type, state.rule);
-    if (state.answer !== undefined || answer === undefined || !state.rule.fields.some((field) => answer[field])) {
-      return "none";
+    if (answer === undefined) return "none";
+    const passed = state.rule.passed ?? [];
+    let counts = false;
+    for (const field of state.rule.fields) {
+      const isPassed = passed.includes(field);
+      if (!answer[field] || state.answer?.[field] !== undefined && !isPassed) continue;
+      state.answer = state.answer === undefined ? { ...answer } : { ...state.answer, [field]: answer[field] };
+      counts = true;
     }
-    state.answer = answer;
-    return "counts";
+    return counts ? "counts" : "none";
+  },
+  outcome: (state) => state.answer,
+};
+
+function passedOf({ rule, answer }: Latest): Record<string, unknown> {
+  return Object.fromEntries((rule.passed ?? []).flatMap((field) => answer?.[field] ? [[field, answer[field]]] : []));
+}
+
+/** Each handler gets the event as those before it left it, field by field. */
+const pass: Merge<Latest> = {
+  shared: false,
+  begin: last.begin,
+  payload: (state) => deepCopy({ ...state.event, ...state.answer }),
+  take(state, given) {
+    const answer = readAnswer(given, state.event.type, state.rule);
+    if (answer === undefined) return "none";
+    const { fields, stop } = state.rule;
+    const known = fields.filter((field) => answer[field] !== undefined);
+    if (known.length === 0) return "none";
+    state.answer = { ...state.answer, ...Object.fromEntries(known.map((field) => [field, answer[field]])) };
+    return stop !== undefined && answer[stop] ? "stops" : "counts";
   },
   outcome: (state) => state.answer,
 };
@@ -128,7 +154,7 @@ const fields: Merge<Fields> = {
 };
 
 /** The merge of each rule. */
-export const MERGES: { readonly [R in MergeRule]: Merge } = { ignore, last, first, chain, fields } as {
+export const MERGES: { readonly [R in MergeRule]: Merge } = { ignore, last, first, chain, fields, pass } as {
   readonly [R in MergeRule]: Merge;
 };
 
@@ -137,9 +163,11 @@ export const MERGES: { readonly [R in MergeRule]: Merge } = { ignore, last, firs
  *
  * @returns A copy, or `undefined` when there is no answer or none of its fields is known.
  */
-function readAnswer(given: unknown, event: HookEventName, rule: EventRule): Record<string, unknown> | undefined {
+function readAnswer(raw: unknown, event: HookEventName, rule: EventRule): Record<string, unknown> | undefined {
   // `condition && { block: true }` leaves `false`, `""` or 0: no answer.
-  if (!given) return undefined;
+  if (!raw) return undefined;
+  const given = rule.read === undefined ? raw : rule.read(raw);
+  if (given === undefined) return undefined;
   if (!isRecord(given)) {
     throw new TypeError(
       `a ${event} handler returned ${kindOf(given)}; it may return { ${rule.fields.join(", ")} } or nothing`,

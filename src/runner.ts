@@ -4,10 +4,13 @@
  * @module
  */
 
+import { act, contextActions, type HookActions } from "./actions.ts";
 import type {
   HookCommandContext,
   HookContext,
+  HookFlag,
   HookMessageRenderer,
+  HookTool,
   HookUIContext,
   Model,
   ModelRegistry,
@@ -24,9 +27,10 @@ import {
   type SendMessageHandler,
 } from "./hook.ts";
 import { type Effect, type Merge, MERGES } from "./merge.ts";
-import type { AgentMessage, ImageContent } from "./messages.ts";
+import { type AgentMessage, type ImageContent, textOf } from "./messages.ts";
+import type { Tool } from "./tool.ts";
 import { createNoOpUIContext } from "./ui/noop.ts";
-import { errorText, isRecord, isThenable } from "./values.ts";
+import { errorText, isRecord, isThenable, kindOf } from "./values.ts";
 
 /** A fault in a hook. */
 export interface HookError {
@@ -98,6 +102,8 @@ export interface HookRunnerOptions {
   uiContext?: HookUIContext;
   /** Whether a person can answer; `false` when absent. */
   hasUI?: boolean;
+  /** What the host does for hooks beyond the contract. */
+  actions?: Partial<HookActions>;
 }
 
 /** Events whose outcome `emit` gives; the others have a method of their own, or none. */
@@ -166,6 +172,8 @@ export class HookRunner {
   #navigateTree: NavigateTreeHandler = () => Promise.resolve({ cancelled: false });
   #ui: HookUIContext = createNoOpUIContext();
   #hasUI = false;
+  #actions: Partial<HookActions> | undefined;
+  readonly #tools = new WeakMap<HookTool, Tool>();
 
   /**
    * Makes a runner without UI.
@@ -185,6 +193,11 @@ export class HookRunner {
     this.#cwd = cwd;
     this.#sessionManager = sessionManager;
     this.#modelRegistry = modelRegistry;
+    for (const hook of hooks) {
+      hook.bus?.connect((channel, data) => {
+        for (const other of this.#enabled()) if (other !== hook) other.bus?.deliver(channel, data);
+      });
+    }
   }
 
   /** Connects hooks to a host. Called again, it sets back what is absent, but keeps the three session handlers. */
@@ -199,7 +212,9 @@ export class HookRunner {
     this.#navigateTree = options.navigateTreeHandler ?? this.#navigateTree;
     this.#ui = options.uiContext ?? createNoOpUIContext();
     this.#hasUI = options.hasUI ?? false;
+    this.#actions = options.actions;
     for (const hook of this.#hooks) {
+      hook.setActions?.(options.actions);
       hook.setSendMessageHandler(options.sendMessageHandler);
       hook.setAppendEntryHandler(options.appendEntryHandler);
     }
@@ -250,13 +265,20 @@ export class HookRunner {
    *
    * @param prompt The prompt.
    * @param images Pictures that came with it.
-   * @returns The first answer with a message.
+   * @param systemPrompt What the model is told before all messages.
+   * @returns The first answer with a message, and the last system prompt.
    */
   emitBeforeAgentStart(
     prompt: string,
     images?: ImageContent[],
+    systemPrompt?: string,
   ): Promise<HookResult<"before_agent_start"> | undefined> {
-    const event: HookEvent<"before_agent_start"> = { type: "before_agent_start", prompt, images };
+    const event: HookEvent<"before_agent_start"> = {
+      type: "before_agent_start",
+      prompt,
+      images,
+      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    };
     const { bound } = this.#channel("before_agent_start");
     return this.#emit(event, bound, EVENT_RULES.before_agent_start, MERGES.first, false) as Promise<
       HookResult<"before_agent_start"> | undefined
@@ -283,14 +305,88 @@ export class HookRunner {
     return this.#enabled().find((hook) => hook.commands.has(name))?.commands.get(name);
   }
 
-  /** What the handler of a slash command gets. */
-  createCommandContext(): HookCommandContext {
-    return Object.defineProperties({
+  /** The tools of hooks, behind no gates; of two with one name, the first hook's. */
+  getRegisteredTools(): Tool[] {
+    const tools = new Map<string, Tool>();
+    for (const hook of this.#enabled()) {
+      for (const tool of hook.tools?.values() ?? []) {
+        if (!tools.has(tool.name)) tools.set(tool.name, this.#toolOf(hook, tool));
+      }
+    }
+    return [...tools.values()];
+  }
+
+  /** The flags that hooks declare, by name; of two with one name, the first hook's. */
+  getRegisteredFlags(): Map<string, HookFlag> {
+    const flags = new Map<string, HookFlag>();
+    for (const [name, flag] of this.#enabled().flatMap((hook) => [...hook.flags ?? []])) {
+      if (!flags.has(name)) flags.set(name, flag);
+    }
+    return flags;
+  }
+
+  /** What keys of the chat do, by key; of two with one key, the first hook's. */
+  getShortcuts(): Map<string, { description?: string; run: () => Promise<void> }> {
+    const shortcuts = new Map<string, { description?: string; run: () => Promise<void> }>();
+    for (const hook of this.#enabled()) {
+      for (const [key, { description, handler }] of hook.shortcuts ?? []) {
+        if (shortcuts.has(key)) continue;
+        const run = async () => {
+          try {
+            await handler(this.#contextOf(hook));
+          } catch (error) {
+            const stack = error instanceof Error ? error.stack : undefined;
+            this.emitError({
+              hookPath: hook.path,
+              event: "shortcut",
+              error: errorText(error),
+              ...(stack === undefined ? {} : { stack }),
+            });
+          }
+        };
+        shortcuts.set(key, { run, ...(description === undefined ? {} : { description }) });
+      }
+    }
+    return shortcuts;
+  }
+
+  #toolOf(hook: LoadedHook, tool: HookTool): Tool {
+    let made = this.#tools.get(tool);
+    if (made === undefined) {
+      const { name, label, description, parameters } = tool;
+      made = {
+        name,
+        ...(label === undefined ? {} : { label }),
+        ...(description === undefined ? {} : { description }),
+        ...(parameters === undefined ? {} : { parameters }),
+        execute: async (toolCallId, params, signal, onUpdate) => {
+          const result = await tool.execute(toolCallId, params, signal, onUpdate, this.#contextOf(hook));
+          if (!isRecord(result) || !Array.isArray(result.content)) {
+            throw new TypeError(
+              `The tool ${name} of ${hook.path} answered ${
+                kindOf(result)
+              }; it must return { content: [{ type: "text", text }] }`,
+            );
+          }
+          if (result.isError) throw new Error(textOf(result.content));
+          return result;
+        },
+      };
+      this.#tools.set(tool, made);
+    }
+    return made;
+  }
+
+  /** What the handler of a slash command gets; with the hook that registered it, also what older hosts had. */
+  createCommandContext(command?: RegisteredCommand): HookCommandContext {
+    const hook = this.#enabled().find((one) => command !== undefined && one.commands.get(command.name) === command);
+    const context = Object.defineProperties({
       waitForIdle: () => this.#waitForIdle(),
       newSession: (options?: NewSessionOptions) => this.#newSession(options),
       branch: (entryId: string) => this.#branch(entryId),
       navigateTree: (targetId: string, options?: { summarize?: boolean }) => this.#navigateTree(targetId, options),
     }, Object.getOwnPropertyDescriptors(this.#createContext())) as HookCommandContext;
+    return hook?.extendContext?.(context) ?? context;
   }
 
   /**
@@ -496,7 +592,7 @@ export class HookRunner {
       tell(this.#decisionListeners, {
         hookPath: hook.path,
         event,
-        effect: stops ? rule.stop! : "change",
+        effect: !stops ? "change" : rule.stop === "block" ? "block" : "cancel",
         ...(typeof reason === "string" ? { reason } : {}),
         outcome: merge.outcome(emission.state),
       });
@@ -523,7 +619,10 @@ export class HookRunner {
 
   #contextOf(hook: LoadedHook): HookContext {
     let context = this.#contexts.get(hook);
-    if (context === undefined) this.#contexts.set(hook, context = this.#createContext());
+    if (context === undefined) {
+      const created = this.#createContext();
+      this.#contexts.set(hook, context = hook.extendContext?.(created) ?? created);
+    }
     return context;
   }
 
@@ -546,6 +645,7 @@ export class HookRunner {
       isIdle: () => runner.#isIdle(),
       abort: () => runner.#abort(),
       hasQueuedMessages: () => runner.#hasQueuedMessages(),
+      ...contextActions((name, args) => act(runner.#actions, name, args)),
     };
   }
 }

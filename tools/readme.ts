@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { EVENT_NAMES, EVENT_RULES, type EventRule, type MergeRule } from "../src/events.ts";
+import { EVENT_NAMES, EVENT_RULES, type EventRule, EXTENSION_EVENT_NAMES, type MergeRule } from "../src/events.ts";
 
 const BEGIN = "<!-- events: made by tools/readme.ts -->";
 const END = "<!-- /events -->";
@@ -13,13 +13,19 @@ const MERGES: Record<MergeRule, string> = {
   first: "the first answer wins",
   chain: "passed on",
   fields: "passed on, field by field",
+  pass: "passed on, field by field",
 };
 
 /** Makes the table, laid out as `deno fmt` wants it. */
 export function eventTable(): string {
-  const rows = EVENT_NAMES.map((name) => {
+  const rows = [...EVENT_NAMES, ...EXTENSION_EVENT_NAMES].map((name) => {
     const rule = EVENT_RULES[name];
-    return [`\`${name}\``, rule.when, rule.fields.map((field) => `\`${field}\``).join(", "), mergeOf(rule)];
+    return [
+      `\`${name}\``,
+      rule.extension ? `${rule.when} *Extension.*` : rule.when,
+      rule.fields.map((field) => `\`${field}\``).join(", "),
+      mergeOf(rule),
+    ];
   });
   const head = ["event", "when", "a handler may answer", "several answers"];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]!.length)));

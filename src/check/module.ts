@@ -4,7 +4,8 @@
  * @module
  */
 
-import { EVENT_NAMES, EVENT_RULES, type HookEventName, isHookEventName } from "../events.ts";
+import { isOldEventName } from "../compat/old_forms.ts";
+import { EVENT_NAMES, EVENT_RULES, EXTENSION_EVENT_NAMES, type HookEventName, isHookEventName } from "../events.ts";
 import { nearest } from "../values.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { type Need, needsOf } from "./needs.ts";
@@ -172,8 +173,9 @@ function handlersOf(program: Node, at: TextScope, apis: ReadonlySet<string>): Di
     const [name, handler] = listOf(node.arguments);
     const event = knownText(name, at);
     if (event.open) return true;
+    if (isOldEventName(event.text)) return true;
     if (!isHookEventName(event.text)) {
-      const near = FORMER[event.text.toLowerCase()] ?? nearest(event.text, EVENT_NAMES);
+      const near = FORMER[event.text.toLowerCase()] ?? nearest(event.text, [...EVENT_NAMES, ...EXTENSION_EVENT_NAMES]);
       diagnostics.push({
         code: "unknown-event",
         severity: "error",
@@ -231,7 +233,7 @@ function ignoredIn(answer: Node, event: HookEventName, file: string): Diagnostic
   for (const property of listOf(answer.properties)) {
     if (!isNode(property) || property.type === "SpreadElement") continue;
     const key = keyOf(property);
-    if (key === undefined || rule.fields.includes(key)) continue;
+    if (key === undefined || rule.fields.includes(key) || rule.also?.includes(key)) continue;
     const harmless = NOT_APPLIED.has(key) && event === "tool_result";
     diagnostics.push({
       code: "ignored-result",

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { dirname, extname, join, resolve, SEPARATOR } from "@std/path";
-import { isHostPackage, standInFor } from "./packages.ts";
+import { dirname, extname, join, resolve, SEPARATOR, toFileUrl } from "@std/path";
+import { isBareBuiltIn, isHostPackage, standInFor } from "./packages.ts";
 import { lookAt, otherFile } from "./resolve.ts";
 import { bunUse, codeOf, seenImports, usesCommonJs } from "./source.ts";
 
@@ -15,11 +15,14 @@ export interface HookModules {
   files: string[];
   /** Whether they import what Deno does not find by itself. */
   needsCompat: boolean;
+  /** Whether they name built-in modules without `node:`, which Deno knows only where it may use npm. */
+  bareBuiltIns: boolean;
   /** Why the hook can run in no host of ours, as part of a load error. */
   fault?: string;
 }
 
 const MODULES: ReadonlySet<string> = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
+const ASKS_FOR_TYPEBOX = /\.typebox\b|\{[^{}]*\btypebox\b[^{}]*\}\s*=/;
 const TYPES_ALONE = /\b(?:import|export)\s+type\s+(?!from\b|,)[^;"'`]*?\bfrom\s*["'][^"'\n]*["']/g;
 
 /**
@@ -33,6 +36,7 @@ export function hookModules(entry: string): HookModules {
   const files = new Set<string>();
   const waiting = [entry];
   let needsCompat = false;
+  let bareBuiltIns = false;
   let fault: string | undefined;
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (files.has(file)) continue;
@@ -43,10 +47,16 @@ export function hookModules(entry: string): HookModules {
     if (bun !== undefined) {
       fault ??= `${file}:${bun.line} uses ${bun.name}, which only Bun has; in Deno it is ${bun.instead}`;
     }
-    if (!/\.c[jt]s$/i.test(file) && usesCommonJs(text)) needsCompat = true;
+    if (!/\.c[jt]s$/i.test(file) && usesCommonJs(text) || ASKS_FOR_TYPEBOX.test(text)) needsCompat = true;
     for (const { specifier, data, index } of seenImports(withoutTypes(text))) {
-      if (isRelative(specifier)) needsCompat ||= lookFor(specifier, file, data).other;
-      else if (standInFor(specifier) !== undefined) needsCompat = true;
+      if (isRelative(specifier)) {
+        const { path, other } = lookFor(specifier, file, data);
+        needsCompat ||= other;
+        if (isStatic(text, index) && lookAt(path) === "missing") {
+          fault ??= notFound(path, file, text, index);
+        }
+      } else if (standInFor(specifier) !== undefined) needsCompat = true;
+      else if (isBareBuiltIn(specifier)) bareBuiltIns = true;
       else if (isHostPackage(specifier) && isCode(text, index)) fault ??= inventedPackage(specifier, file, text, index);
     }
     for (const { specifier, data } of seenImports(text)) {
@@ -55,12 +65,28 @@ export function hookModules(entry: string): HookModules {
       if (path.startsWith(root + SEPARATOR) && MODULES.has(extname(path).toLowerCase())) waiting.push(path);
     }
   }
-  return { files: [...files], needsCompat, ...(fault === undefined ? {} : { fault }) };
+  return { files: [...files], needsCompat, bareBuiltIns, ...(fault === undefined ? {} : { fault }) };
 }
 
 /** The text with imports of types alone blanked: they are erased before anything is imported. */
 function withoutTypes(text: string): string {
   return text.replaceAll(TYPES_ALONE, (match) => match.replaceAll(/[^\n]/g, " "));
+}
+
+/** Whether what stands at a place is an import without which the module cannot be loaded. */
+function isStatic(text: string, index: number): boolean {
+  return /^(?:from|import)\s*["']/.test(text.slice(index, index + 20)) && isCode(text, index);
+}
+
+/** Says it as Deno does. */
+function notFound(path: string, file: string, text: string, index: number): string {
+  const quote = text.slice(index).search(/["']/) + index;
+  const column = quote - text.lastIndexOf("\n", quote);
+  return `Module not found "${toFileUrl(path).href}". at ${toFileUrl(file).href}:${lineOf(text, quote)}:${column}`;
+}
+
+function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split("\n").length;
 }
 
 /** Whether what stands at a place is code, and neither comment nor text. */
@@ -69,9 +95,7 @@ function isCode(text: string, index: number): boolean {
 }
 
 function inventedPackage(specifier: string, file: string, text: string, index: number): string {
-  return `${file}:${text.slice(0, index).split("\n").length} imports ${
-    JSON.stringify(specifier)
-  }, a package that there ` +
+  return `${file}:${lineOf(text, index)} imports ${JSON.stringify(specifier)}, a package that there ` +
     'is not; types of hooks are imported by: import type { HookAPI } from "@xcsh/hooks"';
 }
 

@@ -47,3 +47,14 @@ export function isHostPackage(specifier: string): boolean {
   )
     .test(specifier);
 }
+
+const BUILT_IN = new Set(
+  ("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs http " +
+    "http2 https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder sys " +
+    "timers tls tty url util v8 vm wasi worker_threads zlib").split(" "),
+);
+
+/** Whether a name is that of a built-in module of Node without `node:`, such as `fs/promises`. */
+export function isBareBuiltIn(specifier: string): boolean {
+  return BUILT_IN.has(specifier.replace(/\/.*$/, ""));
+}

@@ -6,11 +6,13 @@
  * @module
  */
 
-import { registerHooks } from "node:module";
-import { standInFor } from "./packages.ts";
+import { createRequire, registerHooks } from "node:module";
+import { isBareBuiltIn, standInFor } from "./packages.ts";
 import { lookAt, otherFile } from "./resolve.ts";
 import { commonJsNames, usesCommonJs } from "./source.ts";
+import * as typebox from "./stand_ins/typebox.ts";
 import { STAND_INS } from "./stand_ins.ts";
+import { provideTypebox } from "./typebox_slot.ts";
 
 interface Context {
   parentURL?: string | undefined;
@@ -40,6 +42,7 @@ let reloads = 0;
 export function registerCompat(): void {
   if (registered) return;
   registered = true;
+  provideTypebox(typebox);
   registerHooks({ resolve, load } as unknown as Parameters<typeof registerHooks>[0]);
 }
 
@@ -59,6 +62,7 @@ function resolve(specifier: string, context: Context, next: Next<Resolved>): Res
 }
 
 function resolveName(specifier: string, parent: string, context: Context, next: Next<Resolved>): Resolved {
+  if (isBareBuiltIn(specifier)) return next(`node:${specifier}`, context);
   let found: Resolved | undefined;
   try {
     found = next(specifier, context);
@@ -99,6 +103,17 @@ function placeOf(specifier: string, parent: string): string {
   return ` at ${url}`;
 }
 
+/** Makes the `require` of a module. A file is named by its whole path, so that no folder has to be read to find it. */
+export function requireFrom(url: string): ReturnType<typeof createRequire> {
+  const plain = url.replace(/[?#].*$/, "");
+  const required = createRequire(plain);
+  return Object.assign((specifier: string) => {
+    if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return required(specifier);
+    const target = new URL(specifier, plain).href;
+    return required(decodeURIComponent(new URL(otherFile(target) ?? target).pathname));
+  }, required);
+}
+
 function load(url: string, context: Context, next: Next<Loaded>): Loaded {
   if (!url.startsWith("file:")) return next(url, context);
   const path = url.replace(/[?#].*$/, "");
@@ -118,12 +133,13 @@ function load(url: string, context: Context, next: Next<Loaded>): Loaded {
 function withCommonJs(source: string): string {
   const names = commonJsNames(source);
   const values: Record<string, string> = {
-    require: "createRequire$(import.meta.url)",
+    require: "requireFrom$(import.meta.url)",
     __dirname: "import.meta.dirname",
     __filename: "import.meta.filename",
     module: "{ exports: {} }, exports = module.exports",
   };
   const given = names.map((name) => `${name} = ${values[name]}`).join(", ");
   const end = names.includes("module") ? "\nexport default module.exports;\n" : "";
-  return `import { createRequire as createRequire$ } from "node:module"; const ${given}; ${source}${end}`;
+  const own = JSON.stringify(import.meta.url);
+  return `import { requireFrom as requireFrom$ } from ${own}; const ${given}; ${source}${end}`;
 }

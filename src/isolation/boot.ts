@@ -6,8 +6,10 @@
  */
 
 import { readSync, writeSync } from "node:fs";
+import { ACTIONS, contextActions, type HookActions, type WidgetContent, type WidgetOptions } from "../actions.ts";
 import type {
   Component,
+  DialogOptions,
   ExecOptions,
   ExecResult,
   HookAPI,
@@ -156,12 +158,44 @@ const theme: Theme = Object.fromEntries(
   ]),
 ) as unknown as Theme;
 
+/** Asks the person; the abort of the hook's signal closes the question. */
+async function question(
+  method: string,
+  args: unknown[],
+  { timeout, signal }: DialogOptions = {},
+  event: number | null,
+): Promise<unknown> {
+  if (timeout === undefined && signal === undefined) return await ask(method, args, event);
+  const id = ++lastId;
+  const cancel = () => send({ t: "cancel", id });
+  const answer = ask(method, [...args, { timeout, closes: signal !== undefined }], event, id);
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (signal?.aborted) cancel();
+  try {
+    return await answer;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** The child draws a widget, again whenever the widget asks for it; the host shows the lines. */
+function setWidget(key: string, content: WidgetContent, options?: WidgetOptions): void {
+  if (typeof content !== "function") return tell("ui.setWidget", [key, content, options]);
+  const show = () => tell("ui.setWidget", [key, linesOf(component, WIDGET_WIDTH), options]);
+  const component = content({ requestRender: show, terminal: { columns: WIDGET_WIDTH } }, theme);
+  show();
+}
+
 function createUI(event: number | null): HookUIContext {
   return {
-    select: (title, options) => ask("ui.select", [title, options], event) as Promise<string | undefined>,
-    confirm: (title, message) => ask("ui.confirm", [title, message], event) as Promise<boolean>,
-    input: (title, placeholder) => ask("ui.input", [title, placeholder], event) as Promise<string | undefined>,
-    editor: (title, prefill) => ask("ui.editor", [title, prefill], event) as Promise<string | undefined>,
+    select: (title, options, dialog) =>
+      question("ui.select", [title, options], dialog, event) as Promise<string | undefined>,
+    confirm: (title, message, dialog) => question("ui.confirm", [title, message], dialog, event) as Promise<boolean>,
+    input: (title, placeholder, dialog) =>
+      question("ui.input", [title, placeholder], dialog, event) as Promise<string | undefined>,
+    editor: (title, prefill, dialog) =>
+      question("ui.editor", [title, prefill], dialog, event) as Promise<string | undefined>,
+    setWidget: (key, content, options) => setWidget(key, content, options),
     notify: (message, type) => tell("ui.notify", [message, type]),
     setStatus: (key, text) => tell("ui.setStatus", [key, text]),
     setEditorText: (text) => tell("ui.setEditorText", [text]),
@@ -171,6 +205,14 @@ function createUI(event: number | null): HookUIContext {
   };
 }
 
+/** Asks for what hosts do beyond the contract. */
+function request(name: keyof HookActions, args: readonly unknown[]): unknown {
+  const { read, slow } = ACTIONS[name];
+  const given = read(args);
+  return slow ? ask("action", [name, given]) : sync("action", [name, given]);
+}
+
+const WIDGET_WIDTH = 80;
 const session = new SessionMirror((have, last, id) => sync("session", [have, last, id]));
 
 const modelRegistry: ModelRegistry = {
@@ -195,7 +237,13 @@ function createContext(event: number | null): HookContext {
     isIdle: () => sync("isIdle", []) === true,
     abort: () => tell("abort", []),
     hasQueuedMessages: () => sync("hasQueuedMessages", []) === true,
+    ...contextActions(request),
   };
+}
+
+/** The context of an event, with what older hosts had. */
+function contextOf(event: number | null): HookContext {
+  return hook.extendContext!(createContext(event));
 }
 
 const setups = new Map<number, NonNullable<NewSessionOptions["setup"]>>();
@@ -211,12 +259,13 @@ async function newSession({ setup, ...options }: NewSessionOptions = {}): Promis
 }
 
 function createCommandContext(): HookCommandContext {
-  return Object.defineProperties({
+  const context = Object.defineProperties({
     waitForIdle: () => ask("waitForIdle", []),
     newSession,
     branch: (entryId: string) => ask("branch", [entryId]),
     navigateTree: (targetId: string, options?: unknown) => ask("navigateTree", [targetId, options]),
   }, Object.getOwnPropertyDescriptors(createContext(null))) as HookCommandContext;
+  return hook.extendContext!(context);
 }
 
 function writableSession(setup: number): WritableSessionManager {
@@ -321,33 +370,54 @@ const { hook, api } = createHook({
   exec,
   logger,
   warn: (warning) => send({ t: "warn", warning }),
+  act: request,
+  registered(event, handler) {
+    handlers.push(handler);
+    send({ t: "on", event: String(event) });
+  },
 });
 hook.setSendMessageHandler((message, options) => void sync("sendMessage", [message, options]));
 hook.setAppendEntryHandler((customType, data) => void sync("appendEntry", [customType, data]));
 
 /** The API, with the host told of each registration: also those of a handler that runs later. */
-const announcing: HookAPI = {
-  ...api,
-  on(event, handler) {
-    api.on(event, handler);
-    handlers.push(handler);
-    send({ t: "on", event: String(event) });
-  },
-  registerCommand(name, command) {
-    api.registerCommand(name, command);
+const announcing: HookAPI = Object.assign(api, {
+  registerCommand: after(api.registerCommand, (name) => {
     const { name: shown, description } = hook.commands.get(name)!;
-    send({
-      t: "command",
-      name: String(name),
-      shown: String(shown),
-      ...(description === undefined ? {} : { description: String(description) }),
-    });
-  },
-  registerMessageRenderer(customType, renderer) {
-    api.registerMessageRenderer(customType, renderer);
-    send({ t: "renderer", customType: String(customType) });
-  },
-};
+    send({ t: "command", name: String(name), shown: String(shown), ...described(description) });
+  }),
+  registerMessageRenderer: after(
+    api.registerMessageRenderer,
+    (customType) => send({ t: "renderer", customType: String(customType) }),
+  ) as HookAPI["registerMessageRenderer"],
+  registerTool: after(api.registerTool, ({ name, label, description, parameters }) => {
+    send({ t: "tool", name }, "spec", { label, description, parameters });
+  }) as HookAPI["registerTool"],
+  registerFlag: after(api.registerFlag, (name, flag) => send({ t: "flag", name: String(name) }, "spec", flag)),
+  registerShortcut: after(api.registerShortcut, (key, { description }) => {
+    send({ t: "shortcut", key: String(key), ...described(description) });
+  }),
+});
+
+function after<A extends unknown[]>(register: (...args: A) => void, announce: (...args: A) => void) {
+  return (...args: A): void => {
+    register(...args);
+    announce(...args);
+  };
+}
+
+function described(description: unknown): { description?: string } {
+  return description === undefined ? {} : { description: String(description) };
+}
+
+hook.bus!.connect((channel, data) => tell("bus", [channel, data]));
+
+/** Runs a tool of the hook. */
+function runTool({ id, name, p }: HostFrame & { t: "tool" }): unknown {
+  const tool = hook.tools!.get(name);
+  if (tool === undefined) throw new Error(`The hook has no tool ${JSON.stringify(name)} any more`);
+  const onUpdate = p.updates ? (partial: unknown) => tell("tool.update", [id, partial]) : undefined;
+  return tool.execute(p.toolCallId, p.params, p.signal, onUpdate, contextOf(id));
+}
 
 /** Runs one handler by the event's own merge rule: what comes of it is what the host's runner merges with the other hooks'. */
 async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Promise<unknown> {
@@ -356,7 +426,7 @@ async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Pr
   if ("input" in event) event.input = frozenTree(event.input, "the input of a tool");
   const state = merge.begin(event, rule);
   const payload = merge.payload(state);
-  const answer = await handler(payload as never, createContext(id), payload);
+  const answer = await handler(payload as never, contextOf(id), payload);
   let effect: Effect;
   try {
     effect = merge.take(state, answer, payload);
@@ -404,6 +474,12 @@ function take(given: HostFrame): void {
     }
     case "command":
       return void run(given.id, () => hook.commands.get(given.name)?.handler(given.args, createCommandContext()));
+    case "tool":
+      return void run(given.id, () => runTool(given));
+    case "shortcut":
+      return void run(given.id, () => hook.shortcuts!.get(given.key)?.handler(contextOf(null)));
+    case "bus":
+      return hook.bus!.deliver(given.channel, given.data);
     case "setup":
       return void run(given.id, () => setups.get(given.of)?.(writableSession(given.of)));
     case "render":

@@ -7,7 +7,11 @@
 import boot from "./boot.ts" with { type: "text" };
 import protocol from "./protocol.ts" with { type: "text" };
 import sessionMirror from "./session_mirror.ts" with { type: "text" };
+import oldForms from "../compat/old_forms.ts" with { type: "text" };
 import packages from "../compat/packages.ts" with { type: "text" };
+import actions from "../actions.ts" with { type: "text" };
+import bus from "../bus.ts" with { type: "text" };
+import typeboxSlot from "../compat/typebox_slot.ts" with { type: "text" };
 import events from "../events.ts" with { type: "text" };
 import exec from "../exec.ts" with { type: "text" };
 import hook from "../hook.ts" with { type: "text" };
@@ -20,7 +24,11 @@ export const BOOT_FILES: Readonly<Record<string, string>> = {
   "isolation/boot.ts": boot,
   "isolation/protocol.ts": protocol,
   "isolation/session_mirror.ts": sessionMirror,
+  "actions.ts": actions,
+  "bus.ts": bus,
+  "compat/old_forms.ts": oldForms,
   "compat/packages.ts": packages,
+  "compat/typebox_slot.ts": typeboxSlot,
   "events.ts": events,
   "exec.ts": exec,
   "hook.ts": hook,

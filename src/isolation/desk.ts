@@ -4,8 +4,10 @@
  * @module
  */
 
+import { act, ACTIONS, type HookActions, isActionName } from "../actions.ts";
 import type {
   Component,
+  DialogOptions,
   HookCommandContext,
   HookContext,
   HookMessageInput,
@@ -16,6 +18,7 @@ import type {
   WritableSessionManager,
 } from "../api.ts";
 import type { AppendEntryHandler, SendMessageHandler } from "../hook.ts";
+import type { ToolUpdate } from "../tool.ts";
 import { errorText, isRecord, kindOf } from "../values.ts";
 import { runGranted } from "./exec_gate.ts";
 import type { EffectiveGrants } from "./grants.ts";
@@ -49,6 +52,12 @@ export class Desk {
   context: HookContext | undefined;
   /** The theme of the newest drawing. */
   theme: Theme | undefined;
+  /** What the host does beyond the contract. */
+  actions: Partial<HookActions> | undefined;
+  /** Takes what the hook tells other hooks. */
+  publish: ((channel: string, data: unknown) => void) | undefined;
+  /** Who is told while a tool of the hook runs, by the number of the call. */
+  readonly updates = new Map<number, ToolUpdate>();
 
   #commandContext: HookCommandContext | undefined;
   #commands = 0;
@@ -76,13 +85,15 @@ export class Desk {
       case "exec":
         return await this.#exec(args, signal);
       case "ui.select":
-        return await this.#ui.select(text(args[0]), list(args[1]).map(text));
+        return await this.#ui.select(text(args[0]), list(args[1]).map(text), ...dialog(args[2], signal));
       case "ui.confirm":
-        return await this.#ui.confirm(text(args[0]), text(args[1]));
+        return await this.#ui.confirm(text(args[0]), text(args[1]), ...dialog(args[2], signal));
       case "ui.input":
-        return await this.#ui.input(text(args[0]), ...optional(args[1]));
+        return await this.#ui.input(text(args[0]), ...withDialog(args[1], dialog(args[2], signal)));
       case "ui.editor":
-        return await this.#ui.editor(text(args[0]), ...optional(args[1]));
+        return await this.#ui.editor(text(args[0]), ...withDialog(args[1], dialog(args[2], signal)));
+      case "action":
+        return await this.#act(args, true);
       case "ui.custom":
         return await this.#custom(id);
       case "waitForIdle":
@@ -127,6 +138,8 @@ export class Desk {
         return this.appendEntry(text(args[0]), args[1]);
       case "setup":
         return this.#fill(args);
+      case "action":
+        return this.#act(args, false);
       default:
         throw new ProtocolError(`it asked for ${JSON.stringify(method)}, which there is not`);
     }
@@ -144,6 +157,21 @@ export class Desk {
       }
       case "ui.setStatus":
         return this.#ui.setStatus(text(args[0]), args[1] === undefined ? undefined : text(args[1]));
+      case "ui.setWidget":
+        return this.#ui.setWidget(
+          text(args[0]),
+          args[1] === undefined || args[1] === null ? undefined : list(args[1]).map(text),
+          ...(isRecord(args[2]) && args[2].placement === "belowEditor" ? [{ placement: "belowEditor" as const }] : []),
+        );
+      case "bus":
+        return this.publish?.(text(args[0]), args[1]);
+      case "tool.update": {
+        const partial = args[1];
+        if (isRecord(partial) && Array.isArray(partial.content)) {
+          this.updates.get(args[0] as number)?.(partial as never);
+        }
+        return;
+      }
       case "ui.setEditorText":
         return this.#ui.setEditorText(text(args[0]));
       case "ui.invalidate":
@@ -155,6 +183,13 @@ export class Desk {
       default:
         throw new ProtocolError(`it told ${JSON.stringify(method)}, which there is not`);
     }
+  }
+
+  #act([name, args]: readonly unknown[], slow: boolean): unknown {
+    if (!isActionName(name) || (ACTIONS[name].slow ?? false) !== slow) {
+      throw new ProtocolError(`it asked for ${JSON.stringify(name)}, which there is not`);
+    }
+    return act(this.actions, name, list(args));
   }
 
   async #exec(args: readonly unknown[], signal: AbortSignal): Promise<unknown> {
@@ -406,6 +441,17 @@ function text(value: unknown): string {
 
 function optional(value: unknown): [string] | [] {
   return value === undefined ? [] : [text(value)];
+}
+
+function dialog(value: unknown, signal: AbortSignal): [DialogOptions] | [] {
+  if (!isRecord(value)) return [];
+  const { timeout, closes } = value;
+  return [{ ...(typeof timeout === "number" ? { timeout } : {}), ...(closes === true ? { signal } : {}) }];
+}
+
+function withDialog(value: unknown, given: [DialogOptions] | []): [string?, DialogOptions?] {
+  const [options] = given;
+  return options === undefined ? optional(value) : [value === undefined ? "" : text(value), options];
 }
 
 function list(value: unknown): readonly unknown[] {

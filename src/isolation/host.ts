@@ -5,11 +5,22 @@
  */
 
 import { toFileUrl } from "@std/path";
-import type { HookAPI, HookContext, HookLogger, HookMessageRenderer, RegisteredCommand } from "../api.ts";
+import type { HookActions } from "../actions.ts";
+import type {
+  HookAPI,
+  HookContext,
+  HookFlag,
+  HookLogger,
+  HookMessageRenderer,
+  HookShortcut,
+  HookTool,
+  RegisteredCommand,
+} from "../api.ts";
 import {
   type AnyHookHandler,
   type AppendEntryHandler,
   HookBrokenError,
+  type HookBusEnd,
   type HookIsolation,
   type LoadedHook,
   type SendMessageHandler,
@@ -20,7 +31,7 @@ import { errorText, isRecord, kindOf, LONGEST_DELAY } from "../values.ts";
 import { Child } from "./child.ts";
 import { Desk, linesOf, RemoteComponent } from "./desk.ts";
 import { denoFlags, type EffectiveGrants, type HookPermissions } from "./grants.ts";
-import { frame, fromFault, ProtocolError, readFrame, toFault } from "./protocol.ts";
+import { frame, fromFault, ProtocolError, readFrame, toFault, type ToolCallParts } from "./protocol.ts";
 
 /** Limits of isolated hooks. */
 export interface IsolationLimits {
@@ -76,10 +87,14 @@ const GRACE = 250;
 const MAX_DEATHS = 3;
 const DEATH_WINDOW = 60_000;
 const MAX_OUTSTANDING = 256;
+/** Messages to other hooks that are kept until there are any. */
+const MAX_EARLY = 1_000;
 const MAX_REGISTRATIONS = 10_000;
 const MAX_WARNINGS = 100;
 /** Most characters of a frame that the host remembers for as long as the hook is loaded. */
 const MAX_REMEMBERED = 4_096;
+/** Most characters of a tool's description and schema. */
+const MAX_TOOL = 256 * 1024;
 /** Methods by which a hook has the host keep something. */
 const KEPT: ReadonlySet<unknown> = new Set([
   "sendMessage",
@@ -125,6 +140,10 @@ export class IsolatedHook implements LoadedHook {
   readonly handlers = new Map<string, AnyHookHandler[]>();
   readonly messageRenderers = new Map<string, HookMessageRenderer>();
   readonly commands = new Map<string, RegisteredCommand>();
+  readonly tools = new Map<string, HookTool>();
+  readonly flags = new Map<string, HookFlag>();
+  readonly shortcuts = new Map<string, HookShortcut>();
+  readonly bus: HookBusEnd;
   readonly isolation: HookIsolation;
 
   readonly #options: IsolatedHookOptions;
@@ -153,6 +172,8 @@ export class IsolatedHook implements LoadedHook {
   #lastSignal = 0;
   readonly #outstanding = new Map<number, AbortController>();
   readonly #desk: Desk;
+  /** What it told other hooks before there were any. */
+  readonly #early: [channel: string, data: unknown][] = [];
 
   private constructor(options: IsolatedHookOptions) {
     this.#options = options;
@@ -164,6 +185,16 @@ export class IsolatedHook implements LoadedHook {
       tell: (fields) => this.#child?.send(frame(fields)),
       ask: (fields) => this.#callForPerson(fields),
     });
+    this.bus = {
+      deliver: (channel, data) => this.#child?.send(frame({ t: "bus", channel }, "data", data)),
+      connect: (publish) => {
+        this.#desk.publish = publish;
+        for (const [channel, data] of this.#early.splice(0)) publish(channel, data);
+      },
+    };
+    this.#desk.publish = (channel, data) => {
+      if (this.#early.length < MAX_EARLY) this.#early.push([channel, data]);
+    };
   }
 
   /**
@@ -190,6 +221,10 @@ export class IsolatedHook implements LoadedHook {
 
   setAppendEntryHandler(handler: AppendEntryHandler): void {
     this.#desk.appendEntry = handler;
+  }
+
+  setActions(actions: Partial<HookActions> | undefined): void {
+    this.#desk.actions = actions;
   }
 
   revive(): void {
@@ -374,7 +409,12 @@ export class IsolatedHook implements LoadedHook {
   }
 
   #resume(id: number, call: Call, child: Child | undefined): void {
-    if (call.left === Infinity) return;
+    if (call.left === Infinity) {
+      // Nothing else may keep the program alive until the answer comes.
+      call.timer ??= setTimeout(() => {}, LONGEST_DELAY);
+      return;
+    }
+    clearTimeout(call.timer);
     call.runningSince = performance.now();
     call.timer = setTimeout(() => {
       call.over = true;
@@ -392,6 +432,7 @@ export class IsolatedHook implements LoadedHook {
   #pause(call: Call): void {
     if (call.left === Infinity) return;
     clearTimeout(call.timer);
+    call.timer = setTimeout(() => {}, LONGEST_DELAY);
     call.left -= performance.now() - call.runningSince;
     call.runningSince = performance.now();
   }
@@ -436,6 +477,9 @@ export class IsolatedHook implements LoadedHook {
         return this.#desk.tell(methodOf(given), argsOf(given));
       case "log":
         return this.#log(given);
+      case "tool":
+        if (line.length > MAX_TOOL) throw new ProtocolError(`it registered a tool of more than ${MAX_TOOL} characters`);
+        return this.#registerTool(wordOf(given, "name"), given.spec);
       case "ready":
         return this.#loaded?.resolve();
       case "failed":
@@ -456,6 +500,10 @@ export class IsolatedHook implements LoadedHook {
         return this.#registerCommand(given);
       case "renderer":
         return this.#registerRenderer(wordOf(given, "customType"));
+      case "flag":
+        return this.#registerFlag(wordOf(given, "name"), given.spec);
+      case "shortcut":
+        return this.#registerShortcut(given);
       default:
         throw new ProtocolError(`it sent a frame of the unknown kind ${JSON.stringify(given.t)}`);
     }
@@ -578,6 +626,61 @@ export class IsolatedHook implements LoadedHook {
         const lines = await this.#callForPerson({ t: "render", customType, expanded, width }, "message", message);
         return linesOf(lines) ?? [`[${customType}]`, "", ...textOf(message.content).split("\n")];
       });
+    });
+  }
+
+  #registerTool(name: string, spec: unknown): void {
+    this.#countExtra(this.tools);
+    const { label, description, parameters } = isRecord(spec) ? spec : {};
+    const tool: HookTool = {
+      name,
+      ...(typeof label === "string" ? { label } : {}),
+      ...(typeof description === "string" ? { description } : {}),
+      ...(parameters === undefined ? {} : { parameters }),
+      execute: async (toolCallId, params, signal, onUpdate, context) => {
+        const child = await this.#running();
+        this.#desk.context = context;
+        const parts: ToolCallParts = { toolCallId, params, signal, updates: onUpdate !== undefined };
+        const id = this.#lastId + 1;
+        if (onUpdate !== undefined) this.#desk.updates.set(id, onUpdate);
+        try {
+          const unbounded = { startedAt: 0, paused: 0 };
+          return await this.#call(
+            child,
+            `the tool ${name}`,
+            Infinity,
+            unbounded,
+            { t: "tool", name },
+            "p",
+            parts,
+          ) as never;
+        } finally {
+          this.#desk.updates.delete(id);
+        }
+      },
+    };
+    this.tools.set(name, tool);
+  }
+
+  #registerFlag(name: string, spec: unknown): void {
+    this.#countExtra(this.flags);
+    const { description, type, default: otherwise } = isRecord(spec) ? spec : {};
+    this.flags.set(name, {
+      type: type === "boolean" ? "boolean" : "string",
+      ...(typeof description === "string" ? { description } : {}),
+      ...(typeof otherwise === "boolean" || typeof otherwise === "string" ? { default: otherwise } : {}),
+    });
+  }
+
+  #registerShortcut(given: Record<string, unknown>): void {
+    this.#countExtra(this.shortcuts);
+    const key = wordOf(given, "key");
+    this.shortcuts.set(key, {
+      ...(given.description === undefined ? {} : { description: wordOf(given, "description") }),
+      handler: async (context) => {
+        this.#desk.context = context;
+        await this.#callForPerson({ t: "shortcut", key });
+      },
     });
   }
 

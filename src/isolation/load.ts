@@ -99,7 +99,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
   }
   try {
     const cache = cacheFolder();
-    const { files, needsCompat, fault } = hookModules(entry);
+    const { files, needsCompat, bareBuiltIns, fault } = hookModules(entry);
     if (fault !== undefined) throw new Error(fault);
     const hookFiles = options.hookFiles ?? files;
     for (const file of hookFiles) requireMapInside(file);
@@ -125,7 +125,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
       cwd,
       permissions,
       grants,
-      needsCompat,
+      needsCompat: needsCompat || bareBuiltIns,
       limits: { ...DEFAULT_LIMITS, ...given },
       timeout,
       logger,

@@ -38,10 +38,25 @@ export interface Fault {
   stack?: string;
 }
 
+/** A call of a tool that the child runs. */
+export interface ToolCallParts {
+  /** Identifies the call. */
+  toolCallId: string;
+  /** The arguments. */
+  params: Record<string, unknown>;
+  /** Aborted when the call should end. */
+  signal: AbortSignal | undefined;
+  /** Whether somebody wants to be told while it runs. */
+  updates: boolean;
+}
+
 /** From the host. */
 export type HostFrame =
   | { t: "event"; id: number; h: number; e: unknown }
   | { t: "command"; id: number; name: string; args: string }
+  | { t: "tool"; id: number; name: string; p: ToolCallParts }
+  | { t: "shortcut"; id: number; key: string }
+  | { t: "bus"; channel: string; data?: unknown }
   | { t: "setup"; id: number; of: number }
   | { t: "render"; id: number; customType: string; message: unknown; expanded: boolean; width: number }
   | { t: "frame"; id: number; ui: number; width: number }
@@ -59,6 +74,9 @@ export type ChildFrame =
   | { t: "on"; event: string }
   | { t: "command"; name: string; shown: string; description?: string }
   | { t: "renderer"; customType: string }
+  | { t: "tool"; name: string; spec: unknown }
+  | { t: "flag"; name: string; spec: unknown }
+  | { t: "shortcut"; key: string; description?: string }
   | { t: "result"; id: number; v?: unknown; error?: Fault }
   | { t: "ask"; id: number; for: number | null; method: string; args: unknown[] }
   | { t: "cancel"; id: number }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Rule } from "../events.ts";
+import type { HookEvent, HookEventName, Rule } from "../events.ts";
 import type {
   AgentMessage,
   AssistantContent,
@@ -19,7 +19,7 @@ import type { HookDecision, HookRunner } from "../runner.ts";
 import type { ToolResult } from "../tool.ts";
 import { checkArguments } from "../tools/arguments.ts";
 import type { SessionTool } from "../tools/mod.ts";
-import { errorText, nearest } from "../values.ts";
+import { deepCopy, errorText, isRecord, kindOf, nearest } from "../values.ts";
 import { toModelMessages } from "./context.ts";
 import type { SessionEvent } from "./session_events.ts";
 import type { RuleMatch, StreamRules } from "./stream_rules.ts";
@@ -32,8 +32,8 @@ const TOOL_GRACE = 3_000;
 export interface LoopHost {
   /** Knows the hooks. */
   readonly runner: HookRunner;
-  /** The tools behind their hooks, by name. */
-  readonly tools: ReadonlyMap<string, SessionTool>;
+  /** The tools that the model may call now, behind their hooks, by name. */
+  tools(): ReadonlyMap<string, SessionTool>;
   /** Watches the stream, when there are rules. */
   rules(): StreamRules | undefined;
   /** The model in use. */
@@ -58,6 +58,8 @@ export interface LoopHost {
   turnEnded(): void;
   /** Whether the context is too full for another turn. */
   isFull(): boolean;
+  /** Emits an event to the hooks that nobody waits for, after those that were emitted so before. */
+  observe<N extends HookEventName>(name: N, payload: () => Omit<HookEvent<N>, "type">): void;
   /** Emits an event to the hooks, and does not wait much longer than until the signal aborts. */
   emit(event: Parameters<HookRunner["emit"]>[0], signal: AbortSignal): Promise<void>;
 }
@@ -170,6 +172,15 @@ export class AgentLoop {
     const model = host.model();
     host.tell({ type: "message_start", role: "assistant" });
     const draft = new Draft();
+    const soFar = (): AssistantMessage => ({
+      role: "assistant",
+      content: structuredClone(draft.content),
+      provider: model.provider,
+      model: model.id,
+      stopReason: "stop",
+      timestamp: Date.now(),
+    });
+    host.observe("message_start", () => ({ message: soFar() }));
     let failure: ModelErrorEvent | undefined;
     let interruptedBy: Rule[] | undefined;
     let stopReason: StopReason | undefined;
@@ -180,9 +191,10 @@ export class AgentLoop {
       const request: ModelRequest = {
         systemPrompt: host.systemPrompt(),
         messages: toModelMessages(messages),
-        tools: [...host.tools.values()].map(describe),
+        tools: [...host.tools().values()].map(describe),
         signal: streamSignal,
       };
+      await this.#lastWord(request, signal);
       const rules = host.rules();
       rules?.reset();
       for await (const event of untilAborted(model.stream(request), streamSignal)) {
@@ -191,7 +203,17 @@ export class AgentLoop {
           break;
         }
         draft.add(event);
-        if ("delta" in event && event.delta !== "") host.tell({ type: "message_update", delta: event });
+        if ("delta" in event && event.delta !== "") {
+          host.tell({ type: "message_update", delta: event });
+          host.observe("message_update", () => ({
+            message: soFar(),
+            assistantMessageEvent: {
+              type: DELTAS[event.type],
+              contentIndex: Math.max(0, draft.content.length - (event.type === "toolCallDelta" ? 0 : 1)),
+              delta: event.delta,
+            },
+          }));
+        }
         const match = rules?.watch(event);
         if (match !== undefined) {
           await host.ruleMatched(match, signal);
@@ -240,13 +262,35 @@ export class AgentLoop {
     };
   }
 
+  /** Lets hooks change a request in the form in which it is sent. */
+  async #lastWord(request: ModelRequest, signal: AbortSignal): Promise<void> {
+    const { runner } = this.#host;
+    if (!runner.hasHandlers("before_provider_request")) return;
+    const { signal: _signal, ...payload } = request;
+    const answer = await settle(runner.emit({ type: "before_provider_request", payload }), signal, 0);
+    const given = answer?.payload;
+    if (given === undefined) return;
+    if (!isRecord(given) || !Array.isArray(given.messages)) {
+      throw new TypeError(
+        `A before_provider_request handler answered ${kindOf(given)}; it must return the payload with its messages`,
+      );
+    }
+    const { systemPrompt, messages, tools, maxTokens } = given;
+    request.messages = messages as ModelRequest["messages"];
+    if (typeof systemPrompt === "string") request.systemPrompt = systemPrompt;
+    if (Array.isArray(tools)) request.tools = tools as ModelRequest["tools"];
+    if (typeof maxTokens === "number") request.maxTokens = maxTokens;
+  }
+
   async #call(call: ToolCall, signal: AbortSignal): Promise<ToolResultMessage> {
     const { runner } = this.#host;
     const decisions: HookDecision[] = [];
     const forget = runner.onDecision((decision) => {
       if ("toolCallId" in decision.event && decision.event.toolCallId === call.id) decisions.push(decision);
     });
-    this.#host.tell({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+    const named = { toolCallId: call.id, toolName: call.name };
+    this.#host.tell({ type: "tool_execution_start", ...named, args: call.arguments });
+    this.#host.observe("tool_execution_start", () => ({ ...named, args: deepCopy(call.arguments) }));
     let result: ToolResult;
     let isError = false;
     try {
@@ -267,6 +311,14 @@ export class AgentLoop {
       isError,
       timestamp: Date.now(),
     }) as ToolResultMessage;
+    this.#host.observe("tool_execution_end", () => ({
+      ...named,
+      result: {
+        content: deepCopy(message.content),
+        ...message.details !== undefined && { details: deepCopy(message.details) },
+      },
+      isError,
+    }));
     const gate = decisions.find(({ effect }) => effect === "block" || effect === "broken");
     const changedBy = decisions.filter(({ effect }) => effect === "change").map(({ hookPath }) => hookPath);
     this.#host.tell({
@@ -285,7 +337,8 @@ export class AgentLoop {
   }
 
   async #execute(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
-    const { tools, runner } = this.#host;
+    const { runner } = this.#host;
+    const tools = this.#host.tools();
     if (signal.aborted) throw new Error("The run was aborted before this call");
     const tool = tools.get(call.name);
     if (tool === undefined) {
@@ -299,10 +352,18 @@ export class AgentLoop {
       if (runner.hasHandlers("tool_result") || !Array.isArray(partial?.content)) return;
       const { id: toolCallId, name: toolName } = call;
       this.#host.tell({ type: "tool_execution_update", toolCallId, toolName, content: partial.content });
+      this.#host.observe("tool_execution_update", () => ({
+        toolCallId,
+        toolName,
+        args: deepCopy(call.arguments),
+        partialResult: deepCopy(partial),
+      }));
     };
     return await settle(tool.execute(call.id, args, signal, onUpdate), signal, TOOL_GRACE);
   }
 }
+
+const DELTAS = { text: "text_delta", thinking: "thinking_delta", toolCallDelta: "toolcall_delta" } as const;
 
 /** An answer while it comes in. */
 class Draft {

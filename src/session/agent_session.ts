@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { HookActions } from "../actions.ts";
 import type {
   HookMessageInput,
   HookUIContext,
@@ -12,13 +13,24 @@ import type {
   NewSessionOptions,
   SendMessageOptions,
 } from "../api.ts";
-import type { CompactionResult, Rule, TodoItem } from "../events.ts";
+import type { CompactionResult, HookEvent, HookEventName, Rule, TodoItem } from "../events.ts";
+import { execCommand } from "../exec.ts";
 import type { LoadedHook } from "../hook.ts";
-import type { AgentMessage, CustomMessage, ImageContent, UserMessage } from "../messages.ts";
+import {
+  type AgentMessage,
+  type BashExecutionMessage,
+  type CustomMessage,
+  type ImageContent,
+  textOf,
+  type UserContent,
+  type UserMessage,
+} from "../messages.ts";
 import type { LanguageModel } from "../models/model.ts";
 import { describeModel, ModelList } from "../models/registry.ts";
 import { HookRunner } from "../runner.ts";
 import { HookToolWrapper } from "../tool_wrapper.ts";
+import type { Tool } from "../tool.ts";
+import { withDialogLimits } from "../ui/dialogs.ts";
 import { createTools, type SessionTool } from "../tools/mod.ts";
 import { errorText, kindOf, nearest } from "../values.ts";
 import { AgentLoop, type Answer, type LoopHost, type LoopOutcome } from "./agent_loop.ts";
@@ -41,6 +53,7 @@ import {
   TTSR_MESSAGE,
 } from "./stream_rules.ts";
 import { createTodoTool, DEFAULT_TODOS, reminderText, TodoList, type TodoSettings } from "./todos.ts";
+import { contextTokens } from "./tokens.ts";
 import { SessionView } from "./view.ts";
 import { settle } from "./wait.ts";
 
@@ -48,6 +61,8 @@ import { settle } from "./wait.ts";
 const HANDLER_GRACE = 1_000;
 /** How long handlers may hold up the end of a session, in ms. */
 const SHUTDOWN_GRACE = 3_000;
+/** How often in a row hooks may keep the agent going that has nothing left to do. */
+const MAX_CONTINUATIONS = 8;
 
 /** Options of {@linkcode AgentSession}. */
 export interface AgentSessionOptions {
@@ -79,6 +94,8 @@ export interface AgentSessionOptions {
   rules?: readonly Rule[];
   /** Whether the agent keeps a list of what there is to do, and is reminded of it. */
   todos?: Partial<TodoSettings>;
+  /** What the person gave for the flags that hooks declare, by name. */
+  flags?: Readonly<Record<string, boolean | string>>;
   /** Whether SIGINT, SIGTERM and SIGHUP end the session in order, and then the process; default true. */
   handleSignals?: boolean;
 }
@@ -93,8 +110,8 @@ export interface PromptOptions {
 
 /** How a prompt was taken. */
 export interface PromptOutcome {
-  /** It was a slash command, it ran the agent, or it waits until the agent reads it. */
-  handledAs: "command" | "run" | "queued";
+  /** It was a slash command, it ran the agent, it waits until the agent reads it, or a hook has dealt with it. */
+  handledAs: "command" | "run" | "queued" | "hook";
 }
 
 /** A prompt that came while the agent works. */
@@ -142,6 +159,14 @@ export class AgentSession {
   readonly #cwd: string;
   readonly #tools: ReadonlyMap<string, SessionTool>;
   readonly #systemPrompt: string;
+  /** What hooks made of the system prompt, until the agent has stopped. */
+  #promptOfRun: string | undefined;
+  /** The tools of hooks behind their gates. */
+  readonly #hookTools = new WeakMap<Tool, SessionTool>();
+  /** Names of the tools that the model may call; all when absent. */
+  #activeTools: ReadonlySet<string> | undefined;
+  /** How often hooks have kept the agent going since the last prompt. */
+  #continuations = 0;
   readonly #listeners = new Set<SessionListener>();
   readonly #loop: AgentLoop;
   readonly #moves: SessionMoves;
@@ -164,6 +189,8 @@ export class AgentSession {
   #steering: AgentMessage[] = [];
   #followUps: AgentMessage[] = [];
   #phase: Phase = "idle";
+  /** Ends when hooks have seen what nobody waits for. */
+  #observed: Promise<void> | undefined;
   #controller: AbortController | undefined;
   #asking = new AbortController();
   #idle: Promise<void> = Promise.resolve();
@@ -207,12 +234,14 @@ export class AgentSession {
       waitForIdle: () => this.waitForIdle(),
       abort: () => void this.abort(),
       hasQueuedMessages: () => this.#steering.length + this.#followUps.length > 0,
-      ...options.uiContext && { uiContext: options.uiContext },
+      ...options.uiContext && { uiContext: withDialogLimits(options.uiContext) },
       hasUI: options.hasUI ?? false,
+      actions: this.#actions(),
     });
     this.runner.onError(({ hookPath, event, error }) => this.#tell({ type: "hook_error", hookPath, event, error }));
     const emit: LoopHost["emit"] = (event, signal) => this.#emit(event, signal);
     const tell = (event: SessionEvent) => this.#tell(event);
+    const observe: LoopHost["observe"] = (name, payload) => this.#observe(name, payload);
     const retry = { ...DEFAULT_RETRY, ...options.retry };
     this.#retrier = new Retrier({ emit, tell }, retry);
     this.#compactor = new Compactor(
@@ -250,15 +279,16 @@ export class AgentSession {
     this.#loop = new AgentLoop({
       runner: this.runner,
       rules: () => this.#rules,
-      tools: this.#tools,
+      tools: () => this.#callable(),
       model: () => this.#requireModel(),
-      systemPrompt: () => this.#systemPrompt,
+      systemPrompt: () => this.#promptOfRun ?? this.#systemPrompt,
       messages: () => this.#messages,
       append: (message) => this.#append(message),
       takeSteering: () => this.#steering.splice(0),
       takeFollowUps: () => this.#followUps.splice(0),
       emit,
       tell,
+      observe,
       ruleMatched: (match, signal) => this.#ruleMatched(match, signal),
       answered: (answer, signal) => this.#answered(answer, signal),
       turnEnded: () => {
@@ -316,14 +346,61 @@ export class AgentSession {
    * @throws {AgentBusyError} While the agent works, when `deliverAs` is absent.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
+    return await this.#take(text, options, "interactive");
+  }
+
+  /**
+   * Runs a command line of the person by hand, as `!command` does. Hooks may answer in its place.
+   *
+   * @param command The command line.
+   * @param options `excludeFromContext` keeps it from the model.
+   * @returns What is in the session now.
+   */
+  async runBash(command: string, options: { excludeFromContext?: boolean } = {}): Promise<BashExecutionMessage> {
     this.#requireOpen();
     await this.start();
+    const excludeFromContext = options.excludeFromContext ?? false;
+    const answer = await this.runner.emit({ type: "user_bash", command, excludeFromContext, cwd: this.#cwd });
+    let message: BashExecutionMessage;
+    if (answer?.result === undefined) {
+      const { stdout, stderr, code, killed } = await execCommand("bash", ["-c", command], this.#cwd);
+      message = { role: "bashExecution", command, output: stdout + stderr, exitCode: code, timestamp: Date.now() };
+      if (killed) message.truncated = true;
+    } else {
+      const { output, exitCode, cancelled, truncated } = answer.result;
+      message = {
+        role: "bashExecution",
+        command,
+        output: String(output),
+        exitCode: typeof exitCode === "number" ? exitCode : 0,
+        ...cancelled && { cancelled },
+        ...truncated && { truncated },
+        timestamp: Date.now(),
+      };
+    }
+    if (excludeFromContext) message.excludeFromContext = true;
+    return this.#append(message) as BashExecutionMessage;
+  }
+
+  async #take(given: string, options: PromptOptions, source: "interactive" | "extension"): Promise<PromptOutcome> {
+    this.#requireOpen();
+    await this.start();
+    const input = this.runner.hasHandlers("input")
+      ? await this.runner.emit({ type: "input", text: given, images: options.images, source })
+      : undefined;
+    if (input?.handled) {
+      const { reason } = input as { reason?: unknown };
+      if (reason !== undefined) this.#notice("error", `The prompt was kept back: ${reason}`);
+      return { handledAs: "hook" };
+    }
+    const text = input?.text === undefined ? given : String(input.text);
+    const images = Array.isArray(input?.images) ? input.images : options.images;
     const command = /^\/([^\s/]+)(?: ([\s\S]*))?$/.exec(text);
     if (command !== null) {
       await this.#runCommand(command[1]!, command[2] ?? "");
       return { handledAs: "command" };
     }
-    const message = userMessage(text, options.images);
+    const message = userMessage(text, images);
     if (!this.isIdle) {
       if (options.deliverAs === undefined) {
         throw new AgentBusyError("The agent is at work; wait until it is idle, or say how to deliver the prompt");
@@ -332,7 +409,7 @@ export class AgentSession {
       return { handledAs: "queued" };
     }
     this.#requireModel();
-    await this.#work((signal) => this.#beginWithPrompt(message, text, options.images, signal));
+    await this.#work((signal) => this.#beginWithPrompt(message, text, images, signal));
     return { handledAs: "run" };
   }
 
@@ -391,8 +468,10 @@ export class AgentSession {
 
   /** Uses another model from the next turn on. */
   setModel(model: LanguageModel): void {
+    const previousModel = this.model;
     this.#model = model;
     this.#manager.appendModelChange(`${model.provider}/${model.id}`);
+    this.#observe("model_select", () => ({ model: describeModel(model), previousModel, source: "set" as const }));
   }
 
   /**
@@ -532,6 +611,8 @@ export class AgentSession {
 
   async #dispose(): Promise<void> {
     await this.abort();
+    const gone = AbortSignal.abort(new Error("a handler did not end"));
+    if (this.#observed !== undefined) await settle(this.#observed, gone, HANDLER_GRACE).catch(() => {});
     try {
       if (this.#started !== undefined) {
         await this.#started.catch(() => {});
@@ -562,7 +643,12 @@ export class AgentSession {
     signal: AbortSignal,
   ): Promise<AgentMessage[]> {
     await this.#compactIfDue(signal);
-    const answer = await settle(this.runner.emitBeforeAgentStart(text, images), signal, 0);
+    const answer = await settle(
+      this.runner.emitBeforeAgentStart(text, images, this.#systemPrompt),
+      signal,
+      0,
+    );
+    if (typeof answer?.systemPrompt === "string") this.#promptOfRun = answer.systemPrompt;
     if (answer?.message === undefined) return [message];
     try {
       return [message, customMessage({ attribution: "user", ...answer.message })];
@@ -576,6 +662,8 @@ export class AgentSession {
   #work(begin: (signal: AbortSignal) => Promise<AgentMessage[]>): Promise<void> {
     this.#retrier.reset();
     this.#reminders = 0;
+    this.#continuations = 0;
+    this.#promptOfRun = undefined;
     this.#compactionFailed = false;
     this.#overflowTried = false;
     return this.#exclusively(async (signal) => {
@@ -634,7 +722,98 @@ export class AgentSession {
     await this.#compactIfDue(signal);
     const queued = signal.aborted ? [] : this.#takeQueued();
     if (queued.length > 0) return queued;
-    return await this.#remind(outcome, signal);
+    return await this.#remind(outcome, signal) ?? await this.#askToStop(outcome, signal);
+  }
+
+  /** Lets hooks keep the agent going that has nothing left to do. */
+  async #askToStop({ messages, last }: LoopOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
+    if (signal.aborted || last?.stopReason !== "stop" || !this.runner.hasHandlers("session_stop")) return undefined;
+    const event = { type: "session_stop" as const, messages, continuations: this.#continuations };
+    const answer = await settle(this.runner.emit(event), signal, 0);
+    if (!answer?.continue) return undefined;
+    if (++this.#continuations > MAX_CONTINUATIONS) {
+      this.#notice(
+        "warning",
+        `Hooks kept the agent going ${MAX_CONTINUATIONS} times, and it has not settled; it stops now`,
+      );
+      return undefined;
+    }
+    return [customMessage({
+      customType: "session-stop",
+      content: answer.reason === undefined ? "Go on." : String(answer.reason),
+      display: true,
+      attribution: "agent",
+    })];
+  }
+
+  /** What hooks may ask beyond the contract. */
+  #actions(): HookActions {
+    return {
+      sendUserMessage: (content, options) => this.#say(content, options),
+      getActiveTools: () => [...this.#callable().keys()],
+      setActiveTools: (names) => void (this.#activeTools = new Set(names)),
+      getAllTools: () =>
+        [...this.#allTools().values()].map(({ name, description = "", parameters }) => ({
+          name,
+          description,
+          ...parameters !== undefined && { parameters },
+        })),
+      getFlag: (name) => this.#options.flags?.[name],
+      setSessionName: (name) => void this.#manager.appendSessionName(name),
+      getSessionName: () => this.#manager.getSessionName(),
+      getContextUsage: () => {
+        const contextWindow = this.#model?.contextWindow;
+        if (contextWindow === undefined) return undefined;
+        const tokens = contextTokens(this.#messages);
+        return { tokens, contextWindow, percent: tokens / contextWindow * 100 };
+      },
+      getSystemPrompt: () => this.#promptOfRun ?? this.#systemPrompt,
+      compact: async (customInstructions) => {
+        await this.waitForIdle();
+        await this.compact(customInstructions);
+      },
+    };
+  }
+
+  /** Says something as the person. */
+  #say(content: string | UserContent[], { deliverAs }: SendMessageOptions = {}): void {
+    const said = typeof content === "string" ? content : textOf(content);
+    const images = typeof content === "string" ? [] : content.filter((part) => part.type === "image");
+    const options = { deliverAs: deliverAs ?? "steer", ...images.length > 0 && { images } };
+    this.#take(said, options, "extension").catch((error) => this.#notice("error", errorText(error)));
+  }
+
+  /** All tools by name: the session's own, and those of hooks that have another name. */
+  #allTools(): ReadonlyMap<string, SessionTool> {
+    const registered = this.runner.getRegisteredTools();
+    if (registered.length === 0) return this.#tools;
+    const all = new Map(this.#tools);
+    for (const tool of registered) {
+      if (all.has(tool.name)) continue;
+      let gated = this.#hookTools.get(tool);
+      if (gated === undefined) {
+        this.#hookTools.set(tool, gated = new HookToolWrapper(tool, this.runner, { redactErrors: true }));
+      }
+      all.set(tool.name, gated);
+    }
+    return all;
+  }
+
+  /** The tools that the model may call. */
+  #callable(): ReadonlyMap<string, SessionTool> {
+    const all = this.#allTools();
+    const active = this.#activeTools;
+    return active === undefined ? all : new Map([...all].filter(([name]) => active.has(name)));
+  }
+
+  /** Tells hooks of something that nobody waits for, in order. */
+  #observe<N extends HookEventName>(name: N, payload: () => Omit<HookEvent<N>, "type">): void {
+    if (!this.runner.hasHandlers(name)) return;
+    const event = { type: name, ...payload() } as unknown as HookEvent;
+    const observed = (this.#observed ?? Promise.resolve()).then(() => this.runner.emit(event)).then(() => {
+      if (this.#observed === observed) this.#observed = undefined;
+    });
+    this.#observed = observed;
   }
 
   #takeQueued(): AgentMessage[] {
@@ -714,7 +893,11 @@ export class AgentSession {
 
   async #emit(event: Parameters<HookRunner["emit"]>[0], signal: AbortSignal): Promise<void> {
     try {
-      await settle(this.runner.emit(event), signal, HANDLER_GRACE);
+      // What came before is seen before.
+      const emitted = this.#observed === undefined
+        ? this.runner.emit(event)
+        : this.#observed.then(() => this.runner.emit(event));
+      await settle(emitted, signal, HANDLER_GRACE);
     } catch (error) {
       if (!signal.aborted) throw error;
       this.#notice("warning", `A handler of ${event.type} went on after the run was aborted, and was left behind`);
@@ -740,7 +923,7 @@ export class AgentSession {
     }
     this.#tell({ type: "command", name, args });
     try {
-      await command.handler(args, this.runner.createCommandContext());
+      await command.handler(args, this.runner.createCommandContext(command));
     } catch (error) {
       const stack = error instanceof Error ? error.stack : undefined;
       this.runner.emitError({
@@ -785,11 +968,15 @@ export class AgentSession {
   }
 
   #append(message: AgentMessage): AgentMessage {
-    if (message.role !== "assistant") this.#tell({ type: "message_start", role: message.role });
+    if (message.role !== "assistant") {
+      this.#tell({ type: "message_start", role: message.role });
+      this.#observe("message_start", () => ({ message }));
+    }
     const entryId = message.role === "custom" ? this.#appendCustom(message) : this.#appendMessage(message);
     const appended = messageOf(this.#manager.getEntry(entryId)!)!;
     this.#messages.push(appended);
     this.#tell({ type: "message_end", message: appended, entryId });
+    this.#observe("message_end", () => ({ message: appended }));
     return appended;
   }
 

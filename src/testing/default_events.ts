@@ -66,6 +66,32 @@ const DEFAULTS: { readonly [N in HookEventName]: (session: SessionManager, count
     details: undefined,
     isError: false,
   }),
+  input: () => ({ text: "hello", images: undefined, source: "interactive" }),
+  user_bash: () => ({ command: "ls", excludeFromContext: false, cwd: "/project" }),
+  message_start: () => ({ message: answer() }),
+  message_update: () => ({
+    message: answer(),
+    assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "Done." },
+  }),
+  message_end: () => ({ message: answer() }),
+  tool_execution_start: (_session, count) => ({ toolName: "bash", toolCallId: `call_${count}`, args: {} }),
+  tool_execution_update: (_session, count) => ({
+    toolName: "bash",
+    toolCallId: `call_${count}`,
+    args: {},
+    partialResult: { content: [] },
+  }),
+  tool_execution_end: (_session, count) => ({
+    toolName: "bash",
+    toolCallId: `call_${count}`,
+    result: { content: [] },
+    isError: false,
+  }),
+  model_select: () => ({ model: { provider: "test", id: "next" }, previousModel: undefined, source: "set" }),
+  before_provider_request: (session) => ({
+    payload: { systemPrompt: "You are a coding agent.", messages: messagesOf(session), tools: [] },
+  }),
+  session_stop: (session) => ({ messages: messagesOf(session), continuations: 0 }),
 };
 
 /**

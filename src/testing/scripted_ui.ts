@@ -51,6 +51,8 @@ export interface UIRecord {
   notifications: Notification[];
   /** The status texts that are set, by key. */
   statuses: Map<string, string>;
+  /** The lines of widgets, by key. */
+  widgets: Map<string, string[]>;
   /** The text of the prompt editor. */
   editorText: string;
 }
@@ -132,6 +134,10 @@ export function scriptedUI(
       return await promise;
     },
     notify: (text, type = "info") => void record.notifications.push({ message: text, type }),
+    setWidget(key, content) {
+      if (content === undefined) record.widgets.delete(key);
+      else record.widgets.set(key, Array.isArray(content) ? [...content] : content(undefined, plainTheme).render(80));
+    },
     setStatus(key, text) {
       if (text === undefined) record.statuses.delete(key);
       else record.statuses.set(key, text);

@@ -199,6 +199,8 @@ export class TestHook {
   readonly notifications: readonly Notification[];
   /** Status texts that the hook has set, by key. */
   readonly statuses: ReadonlyMap<string, string>;
+  /** Lines of widgets that the hook has set, by key. */
+  readonly widgets: ReadonlyMap<string, readonly string[]>;
   /** Programs that the hook ran. */
   readonly execs: readonly RecordedExec[];
   /** What the hook's handlers and commands threw. */
@@ -231,7 +233,13 @@ export class TestHook {
     const hasUI = options.hasUI ?? options.ui !== undefined;
 
     this.#record = record as TestRecord;
-    this.#ui = { asked: [], notifications: [], statuses: new Map(), editorText: options.ui?.editorText ?? "" };
+    this.#ui = {
+      asked: [],
+      notifications: [],
+      statuses: new Map(),
+      widgets: new Map(),
+      editorText: options.ui?.editorText ?? "",
+    };
     this.#throws = options.onError !== "collect";
     this.hooks = hooks;
     this.session = session;
@@ -239,6 +247,7 @@ export class TestHook {
     this.asked = this.#ui.asked;
     this.notifications = this.#ui.notifications;
     this.statuses = this.#ui.statuses;
+    this.widgets = this.#ui.widgets;
     this.execs = this.#record.execs;
     this.warnings = this.#record.warnings;
 

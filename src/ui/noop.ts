@@ -38,6 +38,7 @@ export function createNoOpUIContext(): HookUIContext {
     editor: () => Promise.resolve(undefined),
     notify() {},
     setStatus() {},
+    setWidget() {},
     custom: () => Promise.resolve(undefined),
     setEditorText() {},
     getEditorText: () => "",
