@@ -54,6 +54,7 @@ async function play(root: string, paths: string[], permissions: HookPermissions 
       editor: (...args) => (log.push(["editor", args[0], args[1]]), Promise.resolve(args[1])),
       notify: note("notify"),
       setStatus: note("status"),
+      setWidget: note("widget"),
       setEditorText: note("editor text"),
       getEditorText: () => "text",
       custom: () => Promise.resolve(undefined),
