@@ -55,6 +55,8 @@ export interface LoadContext {
   readonly repoRoot: string | null;
   /** Folders of plugins that the person named. */
   readonly pluginDirs: readonly string[];
+  /** Whether commands of settings files will run: only then is it worth a word what is wrong with them. */
+  readonly commandsRun: boolean;
   /** Reads folders and files, each once. */
   readonly scanner: Scanner;
 }
@@ -95,6 +97,8 @@ export interface LoadCapabilityOptions<T extends CapabilityItem = CapabilityItem
   repoRoot?: string | null;
   /** Folders of plugins that the person named. */
   pluginDirs?: readonly string[];
+  /** Whether commands of settings files will run; default true. */
+  commandsRun?: boolean;
   /** Keep items that cannot be used. They hide nothing. */
   includeInvalid?: boolean;
   /** Keep items that were disabled by their extension id. */
@@ -248,6 +252,7 @@ export class CapabilityRegistry {
       home: options.home ?? homeDirectory(),
       repoRoot: options.repoRoot === undefined ? repoRootOf(cwd) : options.repoRoot,
       pluginDirs: options.pluginDirs ?? [],
+      commandsRun: options.commandsRun ?? true,
       scanner: this.#scanner,
     };
     const asked = providers.filter((provider) => this.#isAsked(provider.id, options));

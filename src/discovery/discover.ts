@@ -153,6 +153,7 @@ export async function discoverHooks(
   const found = await registry.load<HookItem>(HOOKS_CAPABILITY, {
     cwd,
     explain: true,
+    commandsRun: options.shellHooks ?? false,
     ...(project.repoRoot === undefined ? {} : { repoRoot: project.repoRoot }),
     home,
     ...(options.pluginDirs === undefined ? {} : { pluginDirs: options.pluginDirs }),

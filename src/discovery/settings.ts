@@ -47,11 +47,12 @@ export function findCommands(
   const items: HookItem[] = [];
   const warnings: string[] = [];
   for (const { path, level, pluginRoot } of files) {
+    const warn = (warning: string) => void (context.commandsRun && warnings.push(warning));
     try {
       const text = context.scanner.text(path);
       if (text === undefined) continue;
       const settings = readHookSettings(text);
-      warnings.push(...settings.warnings.map((warning) => `${path}: ${warning}`));
+      for (const warning of settings.warnings) warn(`${path}: ${warning}`);
       const realPath = realPathOf(path);
       for (const { place, hook, fault } of settings.commands) {
         const off = settings.off ? "the file switches its hooks off (disableAllHooks)" : undefined;
@@ -68,12 +69,12 @@ export function findCommands(
           _source: { provider, path, level },
           ...(hook === undefined ? {} : { command: hook }),
           ...(pluginRoot === undefined ? {} : { pluginRoot }),
-          ...(why === undefined ? {} : { fault: `${place}: ${why}` }),
+          ...(why === undefined || !context.commandsRun ? {} : { fault: `${place}: ${why}` }),
         });
       }
     } catch (error) {
       const text = errorText(error);
-      warnings.push(text.startsWith(path) ? text : `${path} ${text}`);
+      warn(text.startsWith(path) ? text : `${path} ${text}`);
     }
   }
   return { items, warnings };

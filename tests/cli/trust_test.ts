@@ -126,11 +126,13 @@ Deno.test("list shows every candidate: where it comes from, and why it does not 
     "~/.claude/hooks/pre/bash.ts": GATE("hidden"),
     "~/.xcsh/hooks.json": JSON.stringify({ disabledHooks: ["hook:pre:*:off.ts"] }),
     "~/.xcsh/hooks/off.ts": GATE("off"),
-    "~/.claude/settings.json": JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command: "true" }] }] } }),
+    "~/.claude/settings.json": JSON.stringify({
+      hooks: { Stop: [{ hooks: [{ type: "command", command: "true" }] }], Notification: [] },
+    }),
     "~/.pi/hooks/bad.ts": "export default 1;",
   });
   Deno.symlinkSync("/nowhere/x.ts", cli.path("~/.xcsh/hooks/dead.ts"));
-  const { code, stdout } = await cli.program("list");
+  const { code, stdout, stderr } = await cli.program("list");
   assertEquals(code, 1);
   const lines = stdout.split("\n").filter((line) => /^(?:loaded|shadowed|disabled|untrusted|failed) /.test(line));
   const row = (state: string, path: string, about: string) =>
@@ -149,6 +151,12 @@ Deno.test("list shows every candidate: where it comes from, and why it does not 
   row("disabled", "~/.claude/settings.json#Stop[0].hooks[0]", "user, Claude Code, command pre *  shell hooks are off");
   row("failed", "~/.pi/hooks/bad.ts", "user, pi, module pre *  Hook must export a default function");
   row("failed", "~/.xcsh/hooks/dead.ts", "user, xcsh, module pre *  is a link to /nowhere/x.ts");
+  // What is wrong with commands is told to whoever runs them.
+  assert(!stderr.includes("Notification"), stderr);
+  assertStringIncludes(
+    (await cli.program("list", "--shell-hooks")).stderr,
+    '"Notification" is an event that does not exist',
+  );
   const json = JSON.parse((await cli.program("list", "--json")).stdout);
   assertEquals(json.candidates.length, 7);
   assertEquals(
