@@ -60,7 +60,7 @@ export async function listHooks(options: ListOptions): Promise<void> {
         output.line(`  ${theme.fg("warning", "can leave the sandbox:")} ${plainText(grant)}, since ${plainText(why)}`);
       }
     }
-    if (shown.length === 0 && candidates.length === 0) {
+    if (shown.length === 0 && candidates.length === 0 && errors.length === 0) {
       output.line("No hook is here; name one (xcsh-hooks list ./gate.ts), or put it into .xcsh/hooks");
     }
     for (const candidate of candidates) {
