@@ -18,7 +18,9 @@
  * @module
  */
 
+export type { ContextUsage, HookActions, ToolInfo, WidgetContent, WidgetOptions } from "./src/actions.ts";
 export * from "./src/api.ts";
+export type { HookEventBus } from "./src/bus.ts";
 export * from "./src/discovery/mod.ts";
 export * from "./src/entries.ts";
 export * from "./src/events.ts";

@@ -17,6 +17,7 @@ import { plainText } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
 import { addGrantFlags } from "./grants.ts";
 import { check } from "./check.ts";
+import { importCommand } from "./import.ts";
 import { list } from "./list.ts";
 import { Output } from "./output.ts";
 import { permissions } from "./permissions.ts";
@@ -54,6 +55,7 @@ export async function main(args: string[]): Promise<number> {
     .command("replay", replay)
     .command("check", check)
     .command("permissions", permissions)
+    .command("import", importCommand)
     .command("completions", await completions(args));
   try {
     await program.parse(args);

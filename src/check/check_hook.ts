@@ -382,6 +382,11 @@ async function load(check: HookCheck, options: CheckOptions): Promise<void> {
     await hook.dispose?.();
   }
   for (const { warning } of warnings) {
+    const [, form, today] = /^(.*) is an older form, and works; (write .*) instead$/.exec(warning) ?? [];
+    if (form !== undefined && today !== undefined) {
+      fault(check, "older-form", `${form} is an older form, and works`, today, undefined, "warning");
+      continue;
+    }
     const told = check.diagnostics.some(({ code, message }) =>
       code === "unknown-event" && warning.toLowerCase().startsWith(message.split(",")[0]!.toLowerCase())
     );

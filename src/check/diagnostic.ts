@@ -12,6 +12,7 @@ export type DiagnosticCode =
   | "syntax"
   | "no-default-export"
   | "unknown-event"
+  | "older-form"
   | "ignored-result"
   | "unresolved-import"
   | "missing-permission"

@@ -4,7 +4,7 @@
  * @module
  */
 import { assertEquals, assertMatch } from "@std/assert";
-import { join } from "@std/path";
+import { basename, join } from "@std/path";
 import { type Arena, arena, type ArenaOptions, type Called } from "../isolation/support.ts";
 
 /** Stands in every secret. */
@@ -25,7 +25,7 @@ export async function attack(name: string, options: AttackOptions = {}): Promise
   const loot = await Deno.readTextFile(new URL("_loot.ts", import.meta.url));
   return await arena({
     ...rest,
-    hook: { [join(folder, name)]: text, [join(folder, "_loot.ts")]: loot, ...beside },
+    hook: { [join(folder, basename(name))]: text, [join(folder, "_loot.ts")]: loot, ...beside },
     files: {
       "outside/secret.txt": `PASSWORD=${SECRET}\n`,
       "outside/secret.json": `{"password":"${SECRET}"}`,
