@@ -17,6 +17,7 @@ import exec from "../exec.ts" with { type: "text" };
 import hook from "../hook.ts" with { type: "text" };
 import importHook from "../import_hook.ts" with { type: "text" };
 import merge from "../merge.ts" with { type: "text" };
+import processTree from "../process_tree.ts" with { type: "text" };
 import values from "../values.ts" with { type: "text" };
 
 /** Text of each module by its path, relative to the folder of sources. */
@@ -34,5 +35,6 @@ export const BOOT_FILES: Readonly<Record<string, string>> = {
   "hook.ts": hook,
   "import_hook.ts": importHook,
   "merge.ts": merge,
+  "process_tree.ts": processTree,
   "values.ts": values,
 };
