@@ -8,6 +8,7 @@
 
 import { parseArgs } from "node:util";
 import { loadRows } from "./load.ts";
+import { compatRows } from "./compat.ts";
 import { emissionRows } from "./emit.ts";
 import { discoveryRows } from "./discovery.ts";
 import { execRows } from "./exec.ts";
@@ -26,6 +27,7 @@ const ROWS: readonly Row[] = [
   ...startRows,
   ...replayRows,
   ...isolationRows,
+  ...compatRows,
   ...sessionRows,
   ...discoveryRows,
 ];
