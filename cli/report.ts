@@ -28,6 +28,8 @@ export interface Reporter {
   notify(message: string, type: "info" | "warning" | "error"): void;
   /** A hook sets a status text. */
   status(key: string, text: string | undefined): void;
+  /** A hook sets the lines of a widget. */
+  widget(key: string, lines: string[] | undefined): void;
   /** Something failed where nobody waited for it. */
   lostError(error: string, hookPath: string | undefined): void;
   /** The command ends here, and why. */
@@ -75,6 +77,11 @@ export class JsonReporter implements Reporter {
   /** As {@linkcode Reporter.status}. */
   status(key: string, text: string | undefined): void {
     this.#output.record({ type: "status", key, text: text ?? null });
+  }
+
+  /** As {@linkcode Reporter.widget}. */
+  widget(key: string, lines: string[] | undefined): void {
+    this.#output.record({ type: "widget", key, lines: lines ?? null });
   }
 
   /** As {@linkcode Reporter.lostError}. */
@@ -177,6 +184,9 @@ export class TextReporter implements Reporter {
 
   /** There is no line for it where the output is a stream. */
   status(): void {}
+
+  /** There is no place for it either. */
+  widget(): void {}
 
   /** As {@linkcode Reporter.lostError}. */
   lostError(error: string, hookPath: string | undefined): void {

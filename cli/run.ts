@@ -15,6 +15,9 @@ export const run = addDiscoveryFlags(new Command())
   )
   .arguments("[prompt:string]")
   .option("--hook <path:string>", "A hook; may be given more than once.", { collect: true })
+  .option("--flag <name:string>", "A flag that a hook declares, as name or name=value; may be given more than once.", {
+    collect: true,
+  })
   .option("--script <file:string>", "JSON file with the answers of the model.")
   .option("--cwd <dir:string>", "The folder that the session works in; this one when absent.")
   .option("--model <name:string>", "Model that answers: openai-compatible:NAME or anthropic:NAME.", {

@@ -5,6 +5,7 @@
  */
 
 import type { HookLogger, HookUIContext } from "../src/api.ts";
+import type { LoadedHook } from "../src/hook.ts";
 import { AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
 import { ScriptedModel } from "../src/models/scripted.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
@@ -25,6 +26,8 @@ export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">
   cwd?: string | undefined;
   /** JSONL file that keeps the session; `false` to keep it in memory. */
   session?: string | boolean | undefined;
+  /** Flags that hooks declare, as `name` or `name=value`. */
+  flag?: string[] | undefined;
   /** Read prompts line by line. */
   interactive?: boolean | undefined;
   /** Print one JSON record a line. */
@@ -64,6 +67,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
     hooks,
     sessionManager,
     uiContext: uiOf(report),
+    flags: flagsOf(options.flag ?? [], hooks),
     model,
   });
   const shown = new Sequence();
@@ -98,7 +102,13 @@ export async function runSession(options: RunOptions, argument: string | undefin
       const ask = () => Deno.stdin.isTerminal() && !options.json && output.write("> ");
       for await (const line of readPrompts(ask)) {
         try {
-          if (!await take(line)) break;
+          const bash = /^!(!?)\s*(\S[\s\S]*)$/.exec(line);
+          if (bash !== null) {
+            const { output: printed, exitCode } = await session.runBash(bash[2]!, {
+              excludeFromContext: bash[1] !== "",
+            });
+            say(printed.trimEnd() + (exitCode === 0 ? "" : `\n(exit code ${exitCode})`));
+          } else if (!await take(line)) break;
         } catch (error) {
           report.notify(errorText(error), "error");
         }
@@ -115,6 +125,32 @@ export async function runSession(options: RunOptions, argument: string | undefin
   }
   if (output.closed.aborted) throw new ExitError(EXIT_PIPE);
   if (failed) throw new ExitError(EXIT_FAILED);
+}
+
+/** What the person gave for the flags that hooks declare. */
+function flagsOf(given: readonly string[], hooks: readonly LoadedHook[]): Record<string, boolean | string> {
+  const declared = new Map(hooks.toReversed().flatMap((hook) => [...hook.flags ?? []]));
+  return Object.fromEntries(given.map((text) => {
+    const [, name = text, value] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
+    const flag = declared.get(name);
+    if (flag === undefined) {
+      const near = nearest(name, declared.keys());
+      const hint = near !== undefined
+        ? `did you mean ${near}?`
+        : declared.size > 0
+        ? `they declare ${[...declared.keys()].join(", ")}`
+        : "no hook declares a flag";
+      throw new UsageError(`--flag ${text}: no hook declares it; ${hint}`);
+    }
+    if (flag.type === "string") {
+      if (value === undefined) throw new UsageError(`--flag ${text}: it needs a value: --flag ${name}=…`);
+      return [name, value];
+    }
+    if (value !== undefined && value !== "true" && value !== "false") {
+      throw new UsageError(`--flag ${text}: it is on or off: --flag ${name}`);
+    }
+    return [name, value !== "false"];
+  }));
 }
 
 /** Does one thing after the other: at once, unless the one before takes time. */
@@ -160,6 +196,8 @@ function uiOf(report: Reporter): HookUIContext {
     ...createNoOpUIContext(),
     notify: (message, type = "info") => report.notify(message, type),
     setStatus: (key, text) => report.status(key, text),
+    setWidget: (key, content) =>
+      report.widget(key, typeof content === "function" ? content(undefined, report.theme).render(80) : content),
     theme: report.theme,
   };
 }

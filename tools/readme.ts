@@ -22,7 +22,7 @@ export function eventTable(): string {
     const rule = EVENT_RULES[name];
     return [
       `\`${name}\``,
-      rule.extension ? `${rule.when} *Extension.*` : rule.when,
+      rule.extension ? `${rule.when} _Extension._` : rule.when,
       rule.fields.map((field) => `\`${field}\``).join(", "),
       mergeOf(rule),
     ];

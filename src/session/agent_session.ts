@@ -165,6 +165,8 @@ export class AgentSession {
   readonly #hookTools = new WeakMap<Tool, SessionTool>();
   /** Names of the tools that the model may call; all when absent. */
   #activeTools: ReadonlySet<string> | undefined;
+  /** What hooks have said as the person, and the agent has not dealt with. */
+  readonly #said = new Set<Promise<unknown>>();
   /** How often hooks have kept the agent going since the last prompt. */
   #continuations = 0;
   readonly #listeners = new Set<SessionListener>();
@@ -395,7 +397,8 @@ export class AgentSession {
     }
     const text = input?.text === undefined ? given : String(input.text);
     const images = Array.isArray(input?.images) ? input.images : options.images;
-    const command = /^\/([^\s/]+)(?: ([\s\S]*))?$/.exec(text);
+    // A hook may not run the commands of others, which may have other rights.
+    const command = source === "extension" ? null : /^\/([^\s/]+)(?: ([\s\S]*))?$/.exec(text);
     if (command !== null) {
       await this.#runCommand(command[1]!, command[2] ?? "");
       return { handledAs: "command" };
@@ -463,7 +466,7 @@ export class AgentSession {
 
   /** Resolves when the agent waits for a prompt. */
   async waitForIdle(): Promise<void> {
-    while (!this.isIdle) await this.#idle;
+    while (!this.isIdle || this.#said.size > 0) await (this.isIdle ? Promise.all(this.#said) : this.#idle);
   }
 
   /** Uses another model from the next turn on. */
@@ -777,10 +780,14 @@ export class AgentSession {
 
   /** Says something as the person. */
   #say(content: string | UserContent[], { deliverAs }: SendMessageOptions = {}): void {
+    this.#requireOpen();
     const said = typeof content === "string" ? content : textOf(content);
     const images = typeof content === "string" ? [] : content.filter((part) => part.type === "image");
     const options = { deliverAs: deliverAs ?? "steer", ...images.length > 0 && { images } };
-    this.#take(said, options, "extension").catch((error) => this.#notice("error", errorText(error)));
+    const taken: Promise<unknown> = this.#take(said, options, "extension")
+      .catch((error) => this.#notice("error", errorText(error)))
+      .finally(() => this.#said.delete(taken));
+    this.#said.add(taken);
   }
 
   /** All tools by name: the session's own, and those of hooks that have another name. */
