@@ -7,10 +7,16 @@
  */
 
 import { createRequire, registerHooks } from "node:module";
-import { isBareBuiltIn, standInFor } from "./packages.ts";
+import { isBareBuiltIn, type StandIn, standInFor } from "./packages.ts";
 import { lookAt, otherFile } from "./resolve.ts";
 import { commonJsNames, usesCommonJs } from "./source.ts";
+import * as piAgentCore from "./stand_ins/pi_agent_core.ts";
+import * as piAi from "./stand_ins/pi_ai.ts";
+import * as piCodingAgent from "./stand_ins/pi_coding_agent.ts";
+import * as piTui from "./stand_ins/pi_tui.ts";
 import * as typebox from "./stand_ins/typebox.ts";
+import * as typeboxCompiler from "./stand_ins/typebox_compiler.ts";
+import * as typeboxValue from "./stand_ins/typebox_value.ts";
 import { STAND_INS } from "./stand_ins.ts";
 import { provideTypebox } from "./typebox_slot.ts";
 
@@ -31,6 +37,17 @@ interface Loaded {
   source?: unknown;
   shortCircuit?: boolean;
 }
+
+/** What each stand-in exports. */
+const EXPORTS: { readonly [N in StandIn]: object } = {
+  pi_agent_core: piAgentCore,
+  pi_ai: piAi,
+  pi_coding_agent: piCodingAgent,
+  pi_tui: piTui,
+  typebox,
+  typebox_compiler: typeboxCompiler,
+  typebox_value: typeboxValue,
+};
 
 type Next<T> = (what: string, context: Context) => T;
 
@@ -103,11 +120,51 @@ function placeOf(specifier: string, parent: string): string {
   return ` at ${url}`;
 }
 
+/** A module of which a name that it lacks is an error, and not `undefined`. */
+function strict(module: object, specifier: string): object {
+  return new Proxy({ ...module }, {
+    get(target, key): unknown {
+      if (typeof key === "symbol" || Object.hasOwn(target, key) || key === "then" || key === "__esModule") {
+        return Reflect.get(target, key);
+      }
+      throw new TypeError(`${JSON.stringify(specifier)} does not export ${JSON.stringify(key)} here`);
+    },
+  });
+}
+
+/** Finds a name that a module takes from all that a stand-in exports, and that it does not. */
+function refuseLacking(source: string, url: string): void {
+  for (const [, name, specifier] of source.matchAll(/\bimport\s*\*\s*as\s+([\w$]+)\s*from\s*["']([^"']+)["']/g)) {
+    const standIn = standInFor(specifier!);
+    if (standIn === undefined || isMapped(specifier!)) continue;
+    for (const [, member] of source.matchAll(new RegExp(`(?<![.\\w$])${name}\\??\\.([A-Za-z_]\\w*)`, "g"))) {
+      if (member! in EXPORTS[standIn]) continue;
+      const lines = Deno.readTextFileSync(new URL(url)).split("\n");
+      const line = lines.findIndex((text) => text.includes(`${name}.${member}`)) + 1;
+      throw new SyntaxError(
+        `The requested module '${specifier}' does not provide an export named '${member}' at ${url}:${line}:1`,
+      );
+    }
+  }
+}
+
+/** Whether the program has the package itself. */
+function isMapped(specifier: string): boolean {
+  try {
+    import.meta.resolve(specifier);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Makes the `require` of a module. A file is named by its whole path, so that no folder has to be read to find it. */
 export function requireFrom(url: string): ReturnType<typeof createRequire> {
   const plain = url.replace(/[?#].*$/, "");
   const required = createRequire(plain);
   return Object.assign((specifier: string) => {
+    const standIn = standInFor(specifier);
+    if (standIn !== undefined && !isMapped(specifier)) return strict(EXPORTS[standIn], specifier);
     if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return required(specifier);
     const target = new URL(specifier, plain).href;
     return required(decodeURIComponent(new URL(otherFile(target) ?? target).pathname));
@@ -126,6 +183,7 @@ function load(url: string, context: Context, next: Next<Loaded>): Loaded {
   const loaded = next(url, context);
   const { source } = loaded;
   if (typeof source !== "string" || /\.c[jt]s$/.test(path) || path.includes("/node_modules/")) return loaded;
+  refuseLacking(source, path);
   return usesCommonJs(source) ? { ...loaded, source: withCommonJs(source) } : loaded;
 }
 

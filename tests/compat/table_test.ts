@@ -357,6 +357,8 @@ const REFUSED: readonly [form: string, fixture: string, error: RegExp][] = [
     /invented\.ts:1 imports "@xcsh\/sdk".*import type \{ HookAPI \} from "@xcsh\/hooks"/,
   ],
   ["a name that we lack", "lacking_name.ts", /"Image" from "@mariozechner\/pi-tui", .*lacking_name\.ts:2/],
+  ["a member that we lack", "lacking_member.ts", /"Image" from "@mariozechner\/pi-tui", .*lacking_member\.ts:6/],
+  ["a required name that we lack", "lacking_required.js", /"@mariozechner\/pi-tui" does not export "Image"/],
   ["a kind of schema that we lack", "lacking_kind.ts", /Type\.TemplateLiteral is not in the stand-in/],
   ["no default export", "no_default.ts", /^Hook must export a default function$/],
   ["a file that there is not", "missing_file.ts", /Module not found .*nowhere\.js.*missing_file\.ts:1:/],
