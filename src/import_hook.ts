@@ -89,6 +89,8 @@ function importFailure(error: unknown): string {
   if (name !== undefined) return `it imports ${JSON.stringify(name)}, ${packageHint(name)}${placeIn(text)}`;
   const lacking = /The requested module '([^']+)' does not provide an export named '([^']+)'/.exec(text);
   if (lacking !== null) return lackingName(lacking[1]!, lacking[2]!, error);
+  const variable = /\bRequires env access to "([^"]+)"/.exec(text)?.[1];
+  if (variable !== undefined) return `it may not read the variable ${variable}; grant it with --allow-env=${variable}`;
   const denied = /\bRequires (read|import|net) access to "([^"]+)"/.exec(text);
   if (denied !== null) return `it may not ${denied[1]} ${denied[2]}; grant it with --allow-${denied[1]}=${denied[2]}`;
   return text;

@@ -73,9 +73,13 @@ export class OldForms {
               ...today,
               type: "session",
               reason: reason(today as { reason?: string }),
-              entries: sessionManager.getEntries(),
+              // The header was an entry then.
+              entries: [sessionManager.getHeader(), ...sessionManager.getEntries()].filter((entry) => entry !== null),
+              sessionId: sessionManager.getSessionId(),
+              sessionManager,
               sessionFile: sessionManager.getSessionFile() ?? null,
               previousSessionFile: previous ?? null,
+              ...(today.type === "session_before_compact" ? olderCompaction(today) : {}),
             };
             return (handler as (event: unknown, ctx: HookContext, emission: object) => unknown)(event, ctx, emission);
           },
@@ -166,6 +170,20 @@ export class OldForms {
       },
     });
   }
+}
+
+/** What the older event told of a compaction beside what today's tells. */
+function olderCompaction({ preparation, branchEntries }: HookEvent<"session_before_compact">): Record<string, unknown> {
+  const firstKeptEntryIndex = branchEntries.findIndex(({ id }) => id === preparation.firstKeptEntryId);
+  return {
+    preparation: {
+      ...preparation,
+      messagesToKeep: preparation.recentMessages,
+      // Counted in `entries`, which begins with the header.
+      cutPoint: { firstKeptEntryIndex: firstKeptEntryIndex + 1 },
+    },
+    previousCompactions: branchEntries.filter((entry) => entry.type === "compaction").reverse(),
+  };
 }
 
 function textOf(content: unknown): string {

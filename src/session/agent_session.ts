@@ -13,7 +13,7 @@ import type {
   NewSessionOptions,
   SendMessageOptions,
 } from "../api.ts";
-import type { CompactionResult, HookEvent, HookEventName, Rule, TodoItem } from "../events.ts";
+import type { CompactionResult, HookEvent, HookEventName, HookResult, Rule, TodoItem } from "../events.ts";
 import { execCommand } from "../exec.ts";
 import type { LoadedHook } from "../hook.ts";
 import {
@@ -61,6 +61,8 @@ import { settle } from "./wait.ts";
 const HANDLER_GRACE = 1_000;
 /** How long handlers may hold up the end of a session, in ms. */
 const SHUTDOWN_GRACE = 3_000;
+/** What a message of a hook is that does not say it. */
+const UNNAMED = { attribution: "user", customType: "before_agent_start" } as const;
 /** How often in a row hooks may keep the agent going that has nothing left to do. */
 const MAX_CONTINUATIONS = 8;
 
@@ -362,12 +364,14 @@ export class AgentSession {
     this.#requireOpen();
     await this.start();
     const excludeFromContext = options.excludeFromContext ?? false;
-    const answer = await this.runner.emit({ type: "user_bash", command, excludeFromContext, cwd: this.#cwd });
+    const { signal } = this.#asking;
+    const asked = this.runner.emit({ type: "user_bash", command, excludeFromContext, cwd: this.#cwd });
+    const answer = await settle(asked, signal);
     let message: BashExecutionMessage;
     if (answer?.result === undefined) {
-      const { stdout, stderr, code, killed } = await execCommand("bash", ["-c", command], this.#cwd);
+      const { stdout, stderr, code, killed } = await execCommand("bash", ["-c", command], this.#cwd, { signal });
       message = { role: "bashExecution", command, output: stdout + stderr, exitCode: code, timestamp: Date.now() };
-      if (killed) message.truncated = true;
+      if (killed) message.cancelled = true;
     } else {
       const { output, exitCode, cancelled, truncated } = answer.result;
       message = {
@@ -384,15 +388,28 @@ export class AgentSession {
     return this.#append(message) as BashExecutionMessage;
   }
 
+  /** What hooks make of what was said; an abort while they are asked keeps it from the agent. */
+  async #askAboutInput(
+    text: string,
+    images: ImageContent[] | undefined,
+    source: "interactive" | "extension",
+  ): Promise<(HookResult<"input"> & { reason?: unknown }) | undefined> {
+    if (!this.runner.hasHandlers("input")) return undefined;
+    const { signal } = this.#asking;
+    try {
+      return await settle(this.runner.emit({ type: "input", text, images, source }), signal);
+    } catch (error) {
+      if (signal.aborted) return { handled: true };
+      throw error;
+    }
+  }
+
   async #take(given: string, options: PromptOptions, source: "interactive" | "extension"): Promise<PromptOutcome> {
     this.#requireOpen();
     await this.start();
-    const input = this.runner.hasHandlers("input")
-      ? await this.runner.emit({ type: "input", text: given, images: options.images, source })
-      : undefined;
+    const input = await this.#askAboutInput(given, options.images, source);
     if (input?.handled) {
-      const { reason } = input as { reason?: unknown };
-      if (reason !== undefined) this.#notice("error", `The prompt was kept back: ${reason}`);
+      if (input.reason !== undefined) this.#notice("error", `The prompt was kept back: ${input.reason}`);
       return { handledAs: "hook" };
     }
     const text = input?.text === undefined ? given : String(input.text);
@@ -654,7 +671,7 @@ export class AgentSession {
     if (typeof answer?.systemPrompt === "string") this.#promptOfRun = answer.systemPrompt;
     if (answer?.message === undefined) return [message];
     try {
-      return [message, customMessage({ attribution: "user", ...answer.message })];
+      return [message, customMessage(Object.assign({ ...UNNAMED }, answer.message))];
     } catch (error) {
       this.#notice("error", `The message that a hook gave before_agent_start was left out: ${errorText(error)}`);
       return [message];

@@ -23,7 +23,11 @@ export class World implements AsyncDisposable {
   readonly faults: string[] = [];
   readonly session: AgentSession;
 
-  constructor(readonly hooks: readonly LoadedHook[], { turns, flags, ui }: WorldOptions = {}) {
+  constructor(
+    readonly hooks: readonly LoadedHook[],
+    { turns, flags, ui }: WorldOptions = {},
+    sessionManager: SessionManager = SessionManager.inMemory("/"),
+  ) {
     const scripted = new ScriptedModel({
       turns: turns ?? [{ toolCalls: [{ name: "bash", arguments: { command: "ls -la" } }] }, { text: "done" }],
     });
@@ -51,7 +55,7 @@ export class World implements AsyncDisposable {
       model,
       hooks,
       tools: [bash, read],
-      sessionManager: SessionManager.inMemory("/"),
+      sessionManager,
       todos: { enabled: false },
       streamRules: { enabled: false },
       handleSignals: false,

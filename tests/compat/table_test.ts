@@ -131,8 +131,27 @@ const ROWS: readonly Row[] = [
       const { cancelled } = await world.session.newSession();
       return [cancelled, ...world.notes];
     },
-    is: [true, "session start 0 null", "session before_new 0 null"],
+    is: [true, "session start 1 null", "session before_new 1 null"],
     warns: /pi\.on\("session"\) is an older form/,
+  },
+  {
+    form: 'pi.on("session") before a compaction',
+    fixture: "old_compaction.ts",
+    does: async (world) => {
+      const user = { role: "user" as const, content: "word ".repeat(90_000), timestamp: 0 };
+      for (let i = 0; i < 3; i++) world.session.sessionManager.appendMessage(user);
+      const session = new World(world.hooks, { turns: [] }, world.session.sessionManager);
+      const { summary } = await session.session.compact();
+      return [summary, ...session.notes];
+    },
+    is: ["by a hook", "entry true"],
+    warns: /older form/,
+  },
+  {
+    form: "a message without customType",
+    fixture: "plain_message.ts",
+    does: async (world) => (await world.say()).read().includes("mind the style"),
+    is: true,
   },
   {
     form: 'pi.on("branch")',
