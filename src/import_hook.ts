@@ -52,6 +52,9 @@ export function compatMayHelp(error: unknown): boolean {
   return MAY_HELP.test(errorText(error));
 }
 
+/** The load error of a module without a factory. */
+export const NO_FACTORY = "Hook must export a default function";
+
 /** A load error whose text is complete. */
 export class HookLoadFailure extends Error {
   /** Tells it from other errors. */
@@ -65,7 +68,7 @@ async function importFactory(url: string): Promise<HookFactory> {
   } catch (error) {
     throw new Error(importFailure(error), { cause: error });
   }
-  if (typeof module.default !== "function") throw new HookLoadFailure("Hook must export a default function");
+  if (typeof module.default !== "function") throw new HookLoadFailure(NO_FACTORY);
   return module.default as HookFactory;
 }
 

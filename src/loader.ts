@@ -9,7 +9,7 @@ import type { HookAPI, HookLogger } from "./api.ts";
 import { execCommand } from "./exec.ts";
 import { createHook, type CreateHookOptions, type LoadedHook, silentLogger } from "./hook.ts";
 import { hookModules } from "./compat/modules.ts";
-import { importHook, loadFailure, type Reload } from "./import_hook.ts";
+import { importHook, loadFailure, NO_FACTORY, type Reload } from "./import_hook.ts";
 import { type HookPermissions, mergeGrants } from "./isolation/grants.ts";
 import type { IsolationOptions } from "./isolation/load.ts";
 import { resolveHookPath } from "./paths.ts";
@@ -81,6 +81,7 @@ export interface LoadHooksOptions {
   isolation?: IsolationOptions;
 }
 
+const FACTORY_HINT = 'write: export default function (pi) { pi.on("tool_call", (event) => { … }); }';
 const DEFAULT_TIMEOUT = 10_000;
 /** Isolated hooks that start at the same time. */
 const AT_ONCE = 8;
@@ -159,6 +160,7 @@ function permissionsOf(source: HookSource, options: LoadHooksOptions): HookPermi
 async function attempt(source: HookSource, cwd: string, options: LoadHooksOptions): Promise<Outcome> {
   const { path, approved, ...known } = typeof source === "string" ? { path: source } : source;
   const warnings: string[] = [];
+  let done = false;
   try {
     const resolvedPath = known.resolvedPath ?? resolveHookPath(path, cwd);
     const entry = approved?.entry ?? resolvedPath;
@@ -170,7 +172,11 @@ async function attempt(source: HookSource, cwd: string, options: LoadHooksOption
       cwd,
       timeout: options.timeout ?? DEFAULT_TIMEOUT,
       logger: options.logger ?? silentLogger,
-      warn: (warning: string) => void warnings.push(warning),
+      warn: (warning: string) => {
+        // Nobody looks at the result any more for what a hook does later.
+        if (done) (options.logger ?? silentLogger).warn(`${path}: ${warning}`);
+        else warnings.push(warning);
+      },
       ...(options.exec === undefined ? {} : { exec: options.exec(path) }),
     };
     const permissions = permissionsOf(source, options);
@@ -188,7 +194,12 @@ async function attempt(source: HookSource, cwd: string, options: LoadHooksOption
       warnings,
     };
   } catch (error) {
-    return { path, error: loadFailure(error), warnings: [] };
+    const failure = loadFailure(error);
+    // The error is a fixed text, so what to write is told beside it.
+    if (failure === NO_FACTORY) options.logger?.warn(`${path}: ${FACTORY_HINT}`);
+    return { path, error: failure, warnings: [] };
+  } finally {
+    done = true;
   }
 }
 

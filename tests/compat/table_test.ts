@@ -21,8 +21,10 @@ interface Row {
   does: (world: World) => unknown;
   is: unknown;
   world?: WorldOptions;
-  /** Warnings of loading. */
+  /** The warning of loading. */
   warns?: RegExp;
+  /** The warning that comes when it is used; one, however often. */
+  logs?: RegExp;
 }
 
 const blocked = async (world: World) => (await world.say()).blocked;
@@ -174,9 +176,22 @@ const ROWS: readonly Row[] = [
       return world.read().includes("said by a hook");
     },
     is: true,
+    logs: /pi\.send\(text\) is an older form.*pi\.sendUserMessage/,
   },
-  { form: "ctx.exec", fixture: "old_ctx_exec.ts", does: notes, is: ["from exec"] },
-  { form: "ctx.sessionFile", fixture: "old_session_file.ts", does: notes, is: ["null"] },
+  {
+    form: "ctx.exec",
+    fixture: "old_ctx_exec.ts",
+    does: notes,
+    is: ["from exec"],
+    logs: /ctx\.exec is an older form.*pi\.exec/,
+  },
+  {
+    form: "ctx.sessionFile",
+    fixture: "old_session_file.ts",
+    does: notes,
+    is: ["null"],
+    logs: /ctx\.sessionFile is an older form.*getSessionFile/,
+  },
   {
     form: "sendMessage(message, true)",
     fixture: "old_trigger.ts",
@@ -187,6 +202,7 @@ const ROWS: readonly Row[] = [
       return world.read().includes("go on");
     },
     is: true,
+    logs: /sendMessage\(message, true\) is an older form.*triggerTurn: true/,
   },
   { form: "pi.log", fixture: "old_log.ts", does: blocked, is: [], warns: /pi\.logger\.info/ },
   {
@@ -194,6 +210,7 @@ const ROWS: readonly Row[] = [
     fixture: "old_result.ts",
     does: async (world) => (await world.say()).read().includes("LISTED"),
     is: true,
+    logs: /event\.result is an older form.*event\.content/,
   },
   {
     form: 'pi.exec("line", { … })',
@@ -383,23 +400,32 @@ const REFUSED: readonly [form: string, fixture: string, error: RegExp][] = [
   ["a file that there is not", "missing_file.ts", /Module not found .*nowhere\.js.*missing_file\.ts:1:/],
 ];
 
+const silent = { debug() {}, info() {}, error() {} };
 const MODES = ["in process", "isolated"] as const;
+
+/** Warnings that came after loading. */
+const logged: string[] = [];
+const logger = { ...silent, warn: (text: string) => void logged.push(text) };
 
 function load(mode: typeof MODES[number], fixtures: string[]): Promise<LoadHooksResult> {
   const paths = fixtures.map((fixture) => join(FOLDER, fixture));
   const permissions = { read: [join(FOLDER, "data.json"), join(FOLDER, "lib")], exec: ["echo *"] };
-  return loadHooks(paths, FOLDER, mode === "isolated" ? { permissions, isolation: { print() {} } } : {});
+  return loadHooks(paths, FOLDER, {
+    logger,
+    ...(mode === "isolated" ? { permissions, isolation: { print() {} } } : {}),
+  });
 }
 
 for (const mode of MODES) {
   Deno.test(`hooks of other hosts load and do their job, ${mode}`, async (t) => {
+    logged.length = 0;
     const fixtures = [...new Set(ROWS.flatMap(({ fixture }) => fixture))];
     const { hooks, errors, warnings } = await load(mode, fixtures);
     assertEquals(errors, []);
     const byPath = new Map(hooks.map((hook) => [hook.path, hook]));
     const unused = new Set<LoadedHook>(hooks);
     try {
-      for (const { form, fixture, does, is, world, warns } of ROWS) {
+      for (const { form, fixture, does, is, world, warns, logs } of ROWS) {
         await t.step(form, async () => {
           const paths = [fixture].flat().map((name) => join(FOLDER, name));
           const used = paths.map((path) => byPath.get(path)!);
@@ -411,6 +437,9 @@ for (const mode of MODES) {
           await using session = new World(used, world);
           assertEquals(await does(session), is);
           assertEquals(session.faults, []);
+          const later = logged.filter((text) => paths.some((path) => text.startsWith(path)));
+          assertEquals(later.length, logs === undefined ? 0 : 1, later.join("\n"));
+          if (logs !== undefined) assertMatch(later[0]!, logs);
         });
       }
     } finally {
@@ -419,10 +448,12 @@ for (const mode of MODES) {
   });
 
   Deno.test(`hooks that cannot run are refused with the line and the way to write it, ${mode}`, async () => {
+    logged.length = 0;
     const { hooks, errors } = await load(mode, REFUSED.map(([, fixture]) => join("refused", fixture)));
     for (const hook of hooks) await hook.dispose?.();
     assertEquals(hooks.map(({ path }) => path), []);
     for (const [i, [, , expected]] of REFUSED.entries()) assertMatch(errors[i]!.error, expected);
+    assertMatch(logged.join("\n"), /^\S+no_default\.ts: write: export default function \(pi\).*$/);
   });
 }
 
