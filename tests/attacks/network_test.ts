@@ -52,8 +52,8 @@ Deno.test("09: a grant for the host lets it through", async () => {
 Deno.test("10: no package is fetched from a registry", async () => {
   await using server = new Listener();
   // A registry that would be asked, were it not for the flags.
-  for (const name of ["NPM_CONFIG_REGISTRY", "JSR_URL"]) Deno.env.set(name, server.url);
-  await using a = await attack("10_npm_import.ts", { permissions: { env: ["NPM_CONFIG_REGISTRY", "JSR_URL"] } });
+  const environment = { NPM_CONFIG_REGISTRY: server.url, JSR_URL: server.url };
+  await using a = await attack("10_npm_import.ts", { isolation: { environment } });
   assertAllRefused(await a.call({ url: server.url }));
   await assertAlive(a);
   assertEquals(server.connections, 0);

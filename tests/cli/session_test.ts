@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { SessionManager } from "../../src/session/store.ts";
-import { Folder, records, run, start } from "./program.ts";
+import { Folder, readUntil, records, run, start } from "./program.ts";
 
 const script = JSON.stringify({
   turns: Array.from({ length: 20 }, (_, i) => ({ text: `answer ${i} ${"x".repeat(400)}` })),
@@ -141,7 +141,7 @@ Deno.test("run refuses a session that another process has, with its pid", async 
   const writer = owner.stdin.getWriter();
   await writer.write(new TextEncoder().encode("one\n"));
   const reader = owner.stdout.getReader();
-  for (let text = ""; !text.includes("answer 0");) text += new TextDecoder().decode((await reader.read()).value);
+  await readUntil(reader, "answer 0");
   const { code, stderr } = await run([...p.base, "--session", file, "two"], { env: p.env });
   assertEquals(code, 2);
   assertStringIncludes(stderr, `is in use by process ${owner.pid}`);
