@@ -96,6 +96,21 @@ export function grantsOf(options: GrantOptions): HookPermissions | undefined {
   }
 }
 
+/**
+ * A list that is empty, perhaps because a variable was not set, must not be taken for a bare flag, which grants everything.
+ *
+ * @param args The arguments, as they were typed.
+ */
+export function refuseEmptyGrants(args: readonly string[]): void {
+  const end = args.indexOf("--");
+  const empty = (end === -1 ? args : args.slice(0, end)).find((arg) =>
+    /^(?:--(?:allow|deny)-[a-z]+|-[A-Z])=\s*$/.test(arg)
+  );
+  if (empty === undefined) return;
+  const flag = empty.slice(0, empty.indexOf("="));
+  throw new UsageError(`${empty} names nothing; leave it out to grant nothing, or write ${flag} alone for everything`);
+}
+
 /** The limits that the flags set. */
 export function limitsOf({ budget }: GrantOptions): Partial<IsolationLimits> {
   if (budget === undefined) return {};

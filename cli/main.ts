@@ -15,7 +15,7 @@ import { errorText } from "../src/values.ts";
 import { plainTheme } from "../src/ui/noop.ts";
 import { plainText } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
-import { addGrantFlags } from "./grants.ts";
+import { addGrantFlags, refuseEmptyGrants } from "./grants.ts";
 import { check } from "./check.ts";
 import { importCommand } from "./import.ts";
 import { list } from "./list.ts";
@@ -58,6 +58,7 @@ export async function main(args: string[]): Promise<number> {
     .command("import", importCommand)
     .command("completions", await completions(args));
   try {
+    refuseEmptyGrants(args);
     await program.parse(args);
     return 0;
   } catch (error) {

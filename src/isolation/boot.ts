@@ -436,7 +436,11 @@ async function handle(id: number, handler: AnyHookHandler, event: HookEvent): Pr
   }
   if (effect === "none") return undefined;
   const outcome = merge.outcome(state);
-  return rule.merge === "chain" ? { messages: outcome } : outcome;
+  if (rule.merge === "chain") return { messages: outcome };
+  const { stop } = rule;
+  // Whatever it is that closes a gate, a function forgotten to be called for one, it arrives.
+  if (stop !== undefined && isRecord(outcome) && stop in outcome) outcome[stop] = Boolean(outcome[stop]);
+  return outcome;
 }
 
 async function run(id: number, work: () => unknown, type?: HookEventName): Promise<void> {

@@ -79,11 +79,13 @@ export class Child {
   private constructor(options: ChildOptions, boot: BootFolder, cache: string, place: Place) {
     const { config, grants } = options;
     this.#frames = new LineReader(options.frameLimit);
+    // Whoever may write a folder could make links in it by node:wasi, which asks for no permission; without a compiler there is
+    // no WebAssembly, in Workers neither, and without that no WASI.
     this.#process = launch(
       [
         ...BASE_FLAGS,
         ...(grants.allow.import === undefined ? ["--no-remote"] : []),
-        `--v8-flags=--max-old-space-size=${options.heapLimit}`,
+        `--v8-flags=--max-old-space-size=${options.heapLimit}${grants.allow.write === undefined ? "" : ",--jitless"}`,
         ...denoFlags(keepOut(grants, place.nest)),
         boot.entry,
         JSON.stringify(config),
@@ -197,9 +199,11 @@ export class Child {
 const BASE_FLAGS = ["run", "--no-prompt", "--no-config", "--no-lock", "--no-npm", "--quiet"];
 
 function launch(args: string[], cwd: string, env: Record<string, string>): ChildProcess {
+  const { shell, closes } = launcher();
+  const script = `exec 5<&- 6<&- 7<&- 8<&- 9<&- ${closes}; ${LAUNCH}`;
   const [command, rest] = Deno.build.os === "windows"
     ? [Deno.execPath(), args]
-    : ["/bin/sh", ["-c", LAUNCH, "xcsh-hooks", Deno.execPath(), ...args]];
+    : [shell, ["-c", script, "xcsh-hooks", Deno.execPath(), ...args]];
   const child = spawn(command, rest, {
     cwd,
     env: { ...env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
@@ -211,6 +215,43 @@ function launch(args: string[], cwd: string, env: Record<string, string>): Child
   // Told also when it could not be started, and then there is nothing else to listen to.
   child.on("error", () => {});
   return child;
+}
+
+/**
+ * Descriptors that this process would hand on without knowing of them: pipes of a shell, of a build, of a parent agent. Known on
+ * Linux, to a program that may read there.
+ */
+function inheritedBeyond(last: number): number[] {
+  const found: number[] = [];
+  try {
+    for (const { name } of Deno.readDirSync("/proc/self/fdinfo")) {
+      if (Number(name) <= last) continue;
+      try {
+        const flags = /^flags:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/self/fdinfo/${name}`))?.[1] ?? "0";
+        if ((parseInt(flags, 8) & 0o2000000) === 0) found.push(Number(name));
+      } catch {
+        // It is the one of the listing itself.
+      }
+    }
+  } catch {
+    // Nobody tells.
+  }
+  return found;
+}
+
+/** The shell that starts a child, and how it closes what the child must not have: only bash names descriptors of two digits. */
+function launcher(): { shell: string; closes: string } {
+  const inherited = inheritedBeyond(9);
+  if (inherited.length > 0) {
+    for (const shell of ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]) {
+      try {
+        if (Deno.statSync(shell).isFile) return { shell, closes: inherited.map((number) => `${number}<&-`).join(" ") };
+      } catch {
+        // Not here.
+      }
+    }
+  }
+  return { shell: "/bin/sh", closes: "" };
 }
 
 /** The folders of the other children are no child's business. */

@@ -183,7 +183,7 @@ export class IsolatedHook implements LoadedHook {
     this.isolation = { permissions: options.permissions, flags: denoFlags(options.grants) };
     this.#desk = new Desk(options.cwd, options.grants, {
       tell: (fields) => this.#child?.send(frame(fields)),
-      ask: (fields) => this.#callForPerson(fields),
+      ask: (fields) => this.#callForDrawing(fields),
     });
     this.bus = {
       deliver: (channel, data) => this.#child?.send(frame({ t: "bus", channel }, "data", data)),
@@ -366,6 +366,13 @@ export class IsolatedHook implements LoadedHook {
     return await this.#call(child, String(fields.t), Infinity, { startedAt: 0, paused: 0 }, fields, key, value);
   }
 
+  /** Asks for what is to be there at once: lines to show, the filling of a new session. */
+  async #callForDrawing(fields: Record<string, unknown>, key?: string, value?: unknown): Promise<unknown> {
+    const child = await this.#running();
+    const clock = { startedAt: 0, paused: 0 };
+    return await this.#call(child, String(fields.t), this.#options.limits.budget, clock, fields, key, value);
+  }
+
   #call(
     child: Child,
     what: string,
@@ -467,7 +474,7 @@ export class IsolatedHook implements LoadedHook {
       case "sync":
         return this.#takeSync(given);
       case "ask":
-        return void this.#takeAsk(given);
+        return void this.#takeAsk(given, methodOf(given), argsOf(given));
       case "cancel":
         return this.#outstanding.get(given.id as number)?.abort();
     }
@@ -543,7 +550,7 @@ export class IsolatedHook implements LoadedHook {
     return await exec(errorText(command), Array.isArray(given) ? given.map(errorText) : []);
   }
 
-  async #takeAsk(given: Record<string, unknown>): Promise<void> {
+  async #takeAsk(given: Record<string, unknown>, method: string, args: readonly unknown[]): Promise<void> {
     const child = this.#child;
     const id = given.id;
     if (child === undefined) return;
@@ -557,14 +564,14 @@ export class IsolatedHook implements LoadedHook {
     const controller = new AbortController();
     this.#outstanding.set(id, controller);
     const call = typeof given.for === "number" ? this.#calls.get(given.for) : undefined;
-    const dialog = call !== undefined && !call.over && String(given.method).startsWith("ui.");
+    const dialog = call !== undefined && !call.over && method.startsWith("ui.");
     if (dialog && call.dialogs++ === 0) this.#pause(call);
     let reply: string;
     try {
       reply = frame(
         { t: "reply", id },
         "v",
-        await this.#answer(methodOf(given), argsOf(given), id, controller.signal),
+        await this.#answer(method, args, id, controller.signal),
       );
     } catch (error) {
       if (error instanceof ProtocolError) return child.kill(error.message);
@@ -623,7 +630,7 @@ export class IsolatedHook implements LoadedHook {
     this.messageRenderers.set(customType, (message, { expanded }, theme) => {
       this.#desk.theme = theme;
       return new RemoteComponent(async (width) => {
-        const lines = await this.#callForPerson({ t: "render", customType, expanded, width }, "message", message);
+        const lines = await this.#callForDrawing({ t: "render", customType, expanded, width }, "message", message);
         return linesOf(lines) ?? [`[${customType}]`, "", ...textOf(message.content).split("\n")];
       });
     });
