@@ -35,6 +35,9 @@ export async function listHooks(options: ListOptions): Promise<void> {
     events: [...hook.handlers.keys()],
     commands: [...hook.commands.values()].map(({ name, description }) => ({ name, description })),
     renderers: [...hook.messageRenderers.keys()],
+    tools: [...hook.tools?.keys() ?? []],
+    ownFlags: [...hook.flags?.keys() ?? []],
+    shortcuts: [...hook.shortcuts?.keys() ?? []],
     mode: hook.isolation === undefined ? "in-process" : "isolated",
     permissions: hook.isolation?.permissions ?? null,
     flags: hook.isolation?.flags ?? null,
@@ -44,7 +47,10 @@ export async function listHooks(options: ListOptions): Promise<void> {
   if (options.json) output.record({ hooks: shown, candidates, warnings, errors });
   else {
     const { theme } = output;
-    for (const { path, events, commands, renderers, mode, permissions, flags, canLeaveSandbox } of shown) {
+    for (
+      const { path, events, commands, renderers, tools, ownFlags, shortcuts, mode, permissions, flags, canLeaveSandbox }
+        of shown
+    ) {
       output.line(theme.bold(plainText(path)));
       output.line(`  events    ${events.map(plainText).join(", ") || theme.fg("muted", "none")}`);
       for (const { name, description = "" } of commands) {
@@ -53,6 +59,9 @@ export async function listHooks(options: ListOptions): Promise<void> {
         );
       }
       if (renderers.length > 0) output.line(`  renders   ${renderers.map(plainText).join(", ")}`);
+      if (tools.length > 0) output.line(`  tools     ${tools.map(plainText).join(", ")}`);
+      if (ownFlags.length > 0) output.line(`  flags     ${ownFlags.map(plainText).join(", ")}`);
+      if (shortcuts.length > 0) output.line(`  keys      ${shortcuts.map(plainText).join(", ")}`);
       output.line(`  mode      ${mode}${mode === "isolated" ? "" : ", with all rights of this process"}`);
       if (flags !== null) output.line(`  granted   ${flags.map(plainText).join(" ") || theme.fg("muted", "nothing")}`);
       for (const line of permissions?.exec ?? []) output.line(`  exec      ${plainText(line)}`);

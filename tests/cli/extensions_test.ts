@@ -58,3 +58,12 @@ Deno.test("run: a typed !command runs by hand, unless a hook answers in its plac
   assertEquals(code, 0);
   assertEquals(stdout.split("\n").filter((line) => line !== ""), ["by hand", "not shown", "(exit code 3)"]);
 });
+
+Deno.test("list shows the tools and flags of a hook", async () => {
+  await using folder = new Folder({ "hook.ts": HOOK });
+  const { stdout } = await run(["list", "hook.ts"], { cwd: folder.path });
+  assertStringIncludes(stdout, "  tools     greet\n  flags     strict, level\n");
+  const json = await run(["list", "hook.ts", "--json"], { cwd: folder.path });
+  const [hook] = JSON.parse(json.stdout).hooks;
+  assertEquals([hook.tools, hook.ownFlags, hook.shortcuts], [["greet"], ["strict", "level"], []]);
+});
