@@ -21,9 +21,13 @@ export interface HookModules {
   fault?: string;
 }
 
+/** Most characters of a module that are looked at: whoever wrote it may want this to take long. */
+const MAX_TEXT = 512 * 1024;
+/** Most imports of a module that are followed. */
+const MAX_IMPORTS = 1_000;
 const MODULES: ReadonlySet<string> = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
-const ASKS_FOR_TYPEBOX = /\.typebox\b|\{[^{}]*\btypebox\b[^{}]*\}\s*=/;
-const TYPES_ALONE = /\b(?:import|export)\s+type\s+(?!from\b|,)[^;"'`]*?\bfrom\s*["'][^"'\n]*["']/g;
+const ASKS_FOR_TYPEBOX = /\.typebox\b|\{[^{}]{0,200}\btypebox\b[^{}]{0,200}\}\s*=/;
+const TYPES_ALONE = /\b(?:import|export)\s+type\s+(?!from\b|,)[^;"'`]{0,1000}?\bfrom\s*["'][^"'\n]*["']/g;
 
 /**
  * Looks at a hook's modules.
@@ -48,18 +52,20 @@ export function hookModules(entry: string): HookModules {
       fault ??= `${file}:${bun.line} uses ${bun.name}, which only Bun has; in Deno it is ${bun.instead}`;
     }
     if (!/\.c[jt]s$/i.test(file) && usesCommonJs(text) || ASKS_FOR_TYPEBOX.test(text)) needsCompat = true;
-    for (const { specifier, data, index } of seenImports(withoutTypes(text))) {
+    let code: string | undefined;
+    const isCode = (index: number) => (code ??= codeOf(text))[index] !== " ";
+    for (const { specifier, data, index } of seenImports(withoutTypes(text)).slice(0, MAX_IMPORTS)) {
       if (isRelative(specifier)) {
         const { path, other } = lookFor(specifier, file, data);
         needsCompat ||= other;
-        if (isStatic(text, index) && lookAt(path) === "missing") {
+        if (isStatic(text, index) && isCode(index) && lookAt(path) === "missing") {
           fault ??= notFound(path, file, text, index);
         }
       } else if (standInFor(specifier) !== undefined) needsCompat = true;
       else if (isBareBuiltIn(specifier)) bareBuiltIns = true;
-      else if (isHostPackage(specifier) && isCode(text, index)) fault ??= inventedPackage(specifier, file, text, index);
+      else if (isHostPackage(specifier) && isCode(index)) fault ??= inventedPackage(specifier, file, text, index);
     }
-    for (const { specifier, data } of seenImports(text)) {
+    for (const { specifier, data } of seenImports(text).slice(0, MAX_IMPORTS)) {
       if (data || !isRelative(specifier)) continue;
       const { path } = lookFor(specifier, file, data);
       if (path.startsWith(root + SEPARATOR) && MODULES.has(extname(path).toLowerCase())) waiting.push(path);
@@ -75,7 +81,7 @@ function withoutTypes(text: string): string {
 
 /** Whether what stands at a place is an import without which the module cannot be loaded. */
 function isStatic(text: string, index: number): boolean {
-  return /^(?:from|import)\s*["']/.test(text.slice(index, index + 20)) && isCode(text, index);
+  return /^(?:from|import)\s*["']/.test(text.slice(index, index + 20));
 }
 
 /** Says it as Deno does. */
@@ -87,11 +93,6 @@ function notFound(path: string, file: string, text: string, index: number): stri
 
 function lineOf(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
-}
-
-/** Whether what stands at a place is code, and neither comment nor text. */
-function isCode(text: string, index: number): boolean {
-  return codeOf(text)[index] !== " ";
 }
 
 function inventedPackage(specifier: string, file: string, text: string, index: number): string {
@@ -117,7 +118,7 @@ function readModule(file: string, entry: string, root: string): string | undefin
     if (file !== entry && Deno.realPathSync(file) !== join(Deno.realPathSync(root), file.slice(root.length))) {
       return undefined;
     }
-    return Deno.readTextFileSync(file);
+    return Deno.readTextFileSync(file).slice(0, MAX_TEXT);
   } catch {
     return undefined;
   }

@@ -48,7 +48,9 @@ export function commonJsNames(text: string): string[] {
   const code = codeOf(text);
   const uses = (name: string) => new RegExp(`(?<![.\\w$])${name}\\b(?!\\s*:)`).test(code);
   const defines = (name: string) =>
-    new RegExp(`\\b(?:const|let|var|function|import)\\s+(?:\\{[^}]*\\b)?${name}\\b|\\bas\\s+${name}\\b`).test(code);
+    new RegExp(`\\b(?:const|let|var|function|import)\\s+(?:\\{[^}]{0,500}\\b)?${name}\\b|\\bas\\s+${name}\\b`).test(
+      code,
+    );
   const names = ["require", "__dirname", "__filename"].filter((name) => uses(name) && !defines(name));
   const isModule = /^[ \t]*(?:import\b(?!\s*\()|export\b)/m.test(code);
   if (!isModule && /(?<![.\w$])(?:module\.exports|exports\.\w+\s*=)/.test(code)) names.push("module");
@@ -108,10 +110,13 @@ export function bunUse(text: string): BunUse | undefined {
   return { name, line: text.slice(0, index).split("\n").length, instead: INSTEAD[name] ?? "an API of Deno or of Node" };
 }
 
-/** Blanks comments and texts, so that what is left is code at the same place. Templates keep what stands in `${}`. */
+/**
+ * Blanks comments and texts, so that what is left is code at the same place. Templates keep what stands in `${}`. What does not
+ * end goes on to the end of its line or of the text: looking for an end in vain, again and again, would take for ever.
+ */
 export function codeOf(text: string): string {
   return text.replaceAll(
-    /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{)|\$\{[^}`]*\})*`|(?<=[=(,:!&|?{};\n]\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g,
+    /\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\$]|\\[\s\S]|\$(?!\{)|\$\{[^}`]*\})*`?|(?<=[=(,:!&|?{};\n]\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.){0,200}\]){1,200}\//g,
     (match) =>
       match.startsWith("`")
         ? match.split(/(\$\{[^}`]*\})/).map((part, i) => i % 2 === 1 ? part : blank(part)).join("")
