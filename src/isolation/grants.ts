@@ -345,8 +345,9 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
   ) => [...new Set((await Promise.all(paths.map((path) => spellings(path, aliases)))).flat())];
   for (const kind of PERMISSION_KINDS) {
     const denied = grants.deny?.[kind];
-    if (denied === undefined || denied === true) continue;
-    deny[kind] = PATH_KINDS.has(kind) ? await spelled(denied.map((path) => absolute(path, project))) : denied;
+    if (denied === undefined) continue;
+    if (denied === true) deny[kind] = true;
+    else deny[kind] = PATH_KINDS.has(kind) ? await spelled(denied.map((path) => absolute(path, project))) : denied;
   }
   if (!grants.links) {
     refuseMovable(deny.read, allow.write);
@@ -486,7 +487,7 @@ function close(
       `${comma} must stay closed to hooks, but holds a comma, which Deno's flags cannot carry; grant less to ${kind}`,
     );
   }
-  if (open.length > 0) deny[kind] = [...new Set([...listed(deny[kind]), ...open])];
+  if (open.length > 0 && deny[kind] !== true) deny[kind] = [...new Set([...listed(deny[kind]), ...open])];
 }
 
 function absolute(path: string, project: string): string {
@@ -663,6 +664,8 @@ export function denoFlags({ allow, deny }: EffectiveGrants): string[] {
   for (const [prefix, set] of [["allow", allow], ["deny", deny]] as const) {
     for (const kind of PERMISSION_KINDS) {
       const grant = set[kind];
+      // What is denied altogether is not granted, and a bare flag would deny the hook its own file.
+      if (grant === true && prefix === "deny") continue;
       if (grant === true) flags.push(`--${prefix}-${kind}`);
       else if (grant !== undefined && grant.length > 0) flags.push(`--${prefix}-${kind}=${grant.join(",")}`);
     }
