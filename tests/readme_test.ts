@@ -2,7 +2,7 @@
  * Every code block of README.md runs, in the order in which they stand there.
  *
  * They run in one folder, as for a reader who copies them one after the other. A block whose first line is a comment with a
- * name becomes that file; `ts` files are type-checked. `sh` blocks run line by line in `sh`, with `deno` on the path being the
+ * name, or that follows the name of a JSON file, becomes that file; `ts` files are type-checked. `sh` blocks run line by line in `sh`, with `deno` on the path being the
  * Deno that runs this test. In the place of what the network would give, `@xcsh/hooks` is this repository (`deno install` gets
  * a module that starts its `cli/main.ts`), and `npx -y deno@2.9.6` is that Deno. One command does not run: `task test`, which is what runs this.
  */
@@ -19,12 +19,13 @@ interface Block {
   file?: string;
 }
 
-const BLOCKS: Block[] = [...README.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(([, language, body]) => {
-  const name = /^\/\/ (\S+)\n/.exec(body!);
-  // JSON has no comments.
-  const text = name !== null && language === "json" ? body!.slice(name[0].length) : body!;
-  return { language: language!, text, ...name !== null && { file: name[1]! } };
-});
+// A file's name is told by its first line, or for JSON, which has no comments, by the sentence before it: "This is `x.json`:".
+const BLOCKS: Block[] = [...README.matchAll(/(?:`(\S+\.json)`:\n\n)?^```(\w*)\n([^]*?)^```$/gm)].map(
+  ([, json, language, body]) => {
+    const name = json ?? /^\/\/ (\S+)\n/.exec(body!)?.[1];
+    return { language: language!, text: body!, ...name !== undefined && { file: name } };
+  },
+);
 
 /** What the output of commands must show. */
 const SHOWS: Record<string, string[]> = {
