@@ -6,6 +6,7 @@
 
 import { CancellableLoader, type Component, Container, Text } from "./pi_tui.ts";
 
+export { EVENT_NAMES, EVENT_RULES, isHookEventName } from "../../events.ts";
 export { StringEnum } from "./pi_ai.ts";
 export { Type } from "./typebox.ts";
 
