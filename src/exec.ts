@@ -65,6 +65,30 @@ export interface ProgramOptions extends ExecOptions {
   input?: string;
   /** Whether it may leave the process group of this process; default true. */
   detached?: boolean;
+  /** What it shares with other programs, beyond its own bound on output. */
+  budget?: OutputBudget;
+}
+
+/** How much output several programs may hold together. */
+export class OutputBudget {
+  #left: number;
+
+  /** @param bytes How much. */
+  constructor(readonly bytes: number) {
+    this.#left = bytes;
+  }
+
+  /** Takes as much as there is of what is wanted. */
+  take(wanted: number): number {
+    const taken = Math.min(wanted, this.#left);
+    this.#left -= taken;
+    return taken;
+  }
+
+  /** Gives back what was taken. */
+  give(bytes: number): void {
+    this.#left += bytes;
+  }
 }
 
 /** As {@linkcode execCommand}, for callers inside. */
@@ -81,8 +105,8 @@ export async function runProgram(
   const timer = timeout > 0 ? setTimeout(end, Math.min(timeout, LONGEST_DELAY)) : undefined;
   signal?.addEventListener("abort", end, { once: true });
   if (signal?.aborted) end();
-  const stdout = new Capture(child.stdout, maxOutputBytes, end);
-  const stderr = new Capture(child.stderr, maxOutputBytes, end);
+  const stdout = new Capture(child.stdout, maxOutputBytes, end, options.budget);
+  const stderr = new Capture(child.stderr, maxOutputBytes, end, options.budget);
   const feed = options.input === undefined ? undefined : new Feed(child.stdin, options.input);
   try {
     const status = await child.status;
@@ -98,6 +122,7 @@ export async function runProgram(
     return { stdout: stdout.text(), stderr: stderr.text(), code: killed && code === 0 ? 143 : code, killed };
   } finally {
     tree.forget();
+    options.budget?.give(stdout.size + stderr.size);
     await feed?.stop();
   }
 }
@@ -189,8 +214,14 @@ class Capture {
   #bytes = new Uint8Array(0);
   #size = 0;
   #cut = false;
+  #notice = "";
 
-  constructor(stream: ReadableStream<Uint8Array>, readonly limit: number, readonly onCut: () => void) {
+  constructor(
+    stream: ReadableStream<Uint8Array>,
+    readonly limit: number,
+    readonly onCut: () => void,
+    readonly budget?: OutputBudget,
+  ) {
     this.#reader = stream.getReader();
     this.done = this.#read();
   }
@@ -204,10 +235,14 @@ class Capture {
       for (;;) {
         const { value, done } = await this.#reader.read();
         if (done) return;
-        const room = this.limit - this.#size;
+        const wanted = Math.min(value.length, this.limit - this.#size);
+        const room = this.budget?.take(wanted) ?? wanted;
         this.#keep(value.subarray(0, room));
         if (value.length <= room) continue;
         this.#cut = true;
+        this.#notice = room < wanted
+          ? `the programs that run at once hold more than ${this.budget!.bytes} bytes together`
+          : `more than ${this.limit} bytes`;
         this.onCut();
         return await this.stop();
       }
@@ -219,7 +254,7 @@ class Capture {
   #keep(chunk: Uint8Array): void {
     const size = this.#size + chunk.length;
     if (size > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(size, 2 * this.#bytes.length));
+      const grown = new Uint8Array(Math.max(size, Math.min(2 * this.#bytes.length, this.limit)));
       grown.set(this.#bytes.subarray(0, this.#size));
       this.#bytes = grown;
     }
@@ -235,7 +270,7 @@ class Capture {
     // As a stream that goes on, so that a character that the cut goes through is left out.
     const text = new TextDecoder("utf-8", { ignoreBOM: true })
       .decode(this.#bytes.subarray(0, this.#size), { stream: this.#cut });
-    return this.#cut ? `${text}\n[output cut: more than ${this.limit} bytes]\n` : text;
+    return this.#cut ? `${text}\n[output cut: ${this.#notice}]\n` : text;
   }
 }
 

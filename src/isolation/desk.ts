@@ -19,6 +19,7 @@ import type {
 } from "../api.ts";
 import type { AppendEntryHandler, SendMessageHandler } from "../hook.ts";
 import type { ToolUpdate } from "../tool.ts";
+import { OutputBudget } from "../exec.ts";
 import { errorText, isRecord, kindOf } from "../values.ts";
 import { runGranted } from "./exec_gate.ts";
 import type { EffectiveGrants } from "./grants.ts";
@@ -35,6 +36,8 @@ export interface Line {
 
 /** Programs that a hook may have running. */
 const MAX_PROGRAMS = 16;
+/** Most bytes of output of all programs that a hook runs at once. */
+const MAX_PROGRAM_OUTPUT = 64 * 1024 * 1024;
 /** Entries sent in one answer. */
 const PAGE = 2_000;
 
@@ -62,6 +65,7 @@ export class Desk {
   #commandContext: HookCommandContext | undefined;
   #commands = 0;
   #programs = 0;
+  readonly #output = new OutputBudget(MAX_PROGRAM_OUTPUT);
   readonly #setups = new Map<number, WritableSessionManager>();
   readonly #customs = new Map<number, RemoteComponent>();
 
@@ -198,7 +202,7 @@ export class Desk {
     }
     this.#programs++;
     try {
-      return await runGranted(this.grants, this.cwd, args, signal);
+      return await runGranted(this.grants, this.cwd, args, signal, this.#output);
     } finally {
       this.#programs--;
     }

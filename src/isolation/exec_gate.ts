@@ -5,11 +5,12 @@
  * @module
  */
 
-import { basename, DELIMITER, isAbsolute, normalize, resolve, SEPARATOR } from "@std/path";
+import { DELIMITER, isAbsolute, normalize, resolve, SEPARATOR } from "@std/path";
 import type { ExecOptions, ExecResult } from "../api.ts";
-import { runProgram } from "../exec.ts";
+import { type OutputBudget, runProgram } from "../exec.ts";
 import { isRecord, kindOf } from "../values.ts";
 import { type EffectiveGrants, type Grant, GrantError, matchExec } from "./grants.ts";
+import { GIT_SETTINGS, hardened } from "./git_rules.ts";
 
 const KEPT_VARIABLES = [
   "PATH",
@@ -27,30 +28,6 @@ const KEPT_VARIABLES = [
   "USERPROFILE",
 ];
 
-/** Settings by which a repository could make git start programs, switched off. */
-const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
-  ["core.fsmonitor", "false"],
-  ["core.hooksPath", Deno.build.os === "windows" ? "NUL" : "/dev/null"],
-  ["core.pager", "cat"],
-  ["core.editor", "true"],
-  ["core.askPass", ""],
-  ["core.sshCommand", "false"],
-  ["core.gitProxy", "false"],
-  ["credential.helper", ""],
-  ["protocol.ext.allow", "never"],
-  ["gpg.program", "false"],
-  ["gpg.ssh.program", "false"],
-  ["gpg.x509.program", "false"],
-  ["commit.gpgSign", "false"],
-  ["tag.gpgSign", "false"],
-  ["gc.auto", "0"],
-  ["maintenance.auto", "false"],
-  ["submodule.recurse", "false"],
-  // Else a folder that looks like a repository is one, with settings that anybody could have put there.
-  ["safe.bareRepository", "explicit"],
-];
-/** Subcommands of git that run programs to show a difference, unless they are told not to. */
-const GIT_SHOWS = new Set(["diff", "log", "show", "whatchanged"]);
 /** Most bytes of each stream of a program that the host keeps for a hook. */
 const MAX_OUTPUT = 50 * 1024 * 1024;
 
@@ -89,13 +66,6 @@ function realOf(folder: string): string {
   }
 }
 
-/** Tells git not to run what its settings and attributes name to show a difference. */
-function hardened(program: string, args: readonly string[]): readonly string[] {
-  const [subcommand = "", ...rest] = args;
-  if (!/^git(?:\.exe)?$/.test(basename(program)) || !GIT_SHOWS.has(subcommand)) return args;
-  return [subcommand, "--no-ext-diff", "--no-textconv", ...rest];
-}
-
 /**
  * Runs a program for an isolated hook.
  *
@@ -103,6 +73,7 @@ function hardened(program: string, args: readonly string[]): readonly string[] {
  * @param project The project's folder.
  * @param call The program, its arguments and the options, as the hook sent them: not to be trusted.
  * @param signal Ends the program.
+ * @param budget What the output of all programs of the hook shares.
  * @returns How it ended.
  * @throws {GrantError} When no grant names it; the text says which flag would.
  */
@@ -111,6 +82,7 @@ export async function runGranted(
   project: string,
   call: readonly unknown[],
   signal: AbortSignal,
+  budget?: OutputBudget,
 ): Promise<ExecResult> {
   const [command, args, given] = call;
   const options = readOptions(given);
@@ -141,6 +113,7 @@ export async function runGranted(
     signal,
     env: execEnvironment([project, await Deno.realPath(project), ...(Array.isArray(write) ? write : [])]),
     clearEnv: true,
+    ...(budget === undefined ? {} : { budget }),
   });
 }
 

@@ -8,6 +8,7 @@
 import { basename, dirname, isAbsolute, join, normalize, SEPARATOR } from "@std/path";
 import { homeDirectory } from "../paths.ts";
 import { errorText, isRecord, kindOf, nearest } from "../values.ts";
+import { gitFault, gitFolders, isGit } from "./git_rules.ts";
 
 /** A list of what is permitted, or `true` for all of it. */
 export type Grant = readonly string[] | true;
@@ -103,11 +104,15 @@ const SYS_NAMES = [
   "getPriority",
   "setPriority",
   "userInfo",
-  "inspector",
 ];
 /** Programs that run whatever they are told to. */
 const OPEN_ENDED =
-  /^(?:(?:ba|z|da|k|fi|c|tc)?sh|pwsh|powershell|cmd|env|xargs|find|awk|gawk|sed|perl|python[\d.]*|ruby|php|lua|node|deno|bun|tsx|npm|npx|pnpm|yarn|pip[\d.]*|uv|cargo|go|make|cmake|git|ssh|scp|rsync|tar|vim?|nvim|emacs|less|more|man|docker|podman|sudo|doas|su|nohup|setsid|timeout|nice|watch|curl|wget)(?:\.exe)?$/;
+  /^(?:(?:ba|z|da|k|fi|c|tc)?sh|pwsh|powershell|cmd|env|xargs|find|awk|gawk|sed|perl|python[\d.]*|ruby|php|lua|node|deno|bun|tsx|npm|npx|pnpm|yarn|pip[\d.]*|uv|cargo|go|make|cmake|git|gh|hub|tig|hg|jj|svn|busybox|ssh|scp|rsync|tar|vim?|nvim|emacs|less|more|man|docker|podman|sudo|doas|su|nohup|setsid|timeout|nice|watch|curl|wget)(?:\.exe)?$/;
+/** Programs that read the files they are told to, and those that write or delete them. */
+const READERS =
+  /^(?:cat|tac|head|tail|wc|ls|stat|e?grep|fgrep|rg|diff|cmp|file|du|tree|nl|od|xxd|hexdump|strings|jq|cut|base64|(?:md5|sha\d+|b2|ck)sum|readlink|realpath|test)$/;
+const WRITERS =
+  /^(?:tee|dd|cp|mv|rm|rmdir|ln|link|unlink|touch|mkdir|mkfifo|mknod|truncate|install|shred|split|csplit|ch(?:mod|own|grp)|patch)$/;
 
 /** Grants that cannot be used. */
 export class GrantError extends Error {
@@ -371,7 +376,28 @@ export async function resolveGrants(grants: HookPermissions, scope: GrantScope):
   const exec = await Promise.all(
     (grants.exec ?? []).map((line) => resolveExec(line, project, allow.write, scope.path)),
   );
+  await refuseGit(exec, project, allow.write);
   return { allow, deny, exec };
+}
+
+/** Git runs what files tell it to, in the repository and in each one within it, and no setting switches all of that off. */
+async function refuseGit(exec: readonly ExecGrant[], project: string, writable: Grant | undefined): Promise<void> {
+  if (writable === undefined) return;
+  for (const { line, words, program } of exec) {
+    if (!isGit(words[0]!) && !isGit(program) && !isGit(await Deno.realPath(program))) continue;
+    let fault: string | undefined;
+    try {
+      fault = await gitFault(words, program, project, writable);
+    } catch (error) {
+      fault = `what git takes its settings from cannot be found out (${errorText(error)})`;
+    }
+    if (fault === undefined) continue;
+    throw new GrantError(
+      `The exec grant ${JSON.stringify(line)} would let the hook run any program: ${fault}; ` +
+        `leave out the write grant, let it write only a folder outside the repository beside a git that reads (such as ` +
+        `git status), or grant run=git, by which it leaves the sandbox`,
+    );
+  }
 }
 
 /** Two paths to the same folder; both are granted, since hooks are told one and get the other from the system. */
@@ -457,18 +483,6 @@ function keptFrom(writable: Grant | undefined, protect: readonly string[]): stri
       } lies in ${path}, which the write grant ${wider} does not open; grant ${path} itself, or leave out ${wider}`,
     );
   });
-}
-
-/** Where a worktree or a submodule has its settings: its `.git` is a file that says so. */
-async function gitFolders(file: string): Promise<string[]> {
-  try {
-    const folder = /^gitdir: (.+)$/m.exec(await Deno.readTextFile(file))?.[1];
-    if (folder === undefined) return [];
-    const path = isAbsolute(folder) ? folder : join(dirname(file), folder);
-    return [path, ...path.split(/(?<=\.git)[/\\]/).slice(0, 1)];
-  } catch {
-    return []; // It is a folder, or there is none.
-  }
 }
 
 /** Denies what a grant would open. */
@@ -703,16 +717,54 @@ export function sandboxExits(grants: HookPermissions): SandboxExit[] {
   if (grants.read === true) exits.push({ grant: "read", why: "it may read every file of the user" });
   if (grants.write === true) exits.push({ grant: "write", why: "it may write files that other programs run" });
   if (grants.links) exits.push({ grant: "links", why: "links in its folders may lead anywhere" });
-  for (const line of grants.exec ?? []) {
-    const [program = "", ...words] = execWords(line) ?? [];
-    const open = OPEN_ENDED.test(basename(program).toLowerCase());
-    if (words.at(-1) === "...") {
-      exits.push({ grant: `exec=${line}`, why: "further arguments can write files or start programs" });
-    } else if (open && words.includes("*")) {
-      exits.push({ grant: `exec=${line}`, why: `${program} may run what stands in place of *` });
-    } else if (open && grants.write !== undefined && basename(program) !== "git") {
-      exits.push({ grant: `exec=${line}`, why: `${program} may run what the hook may write` });
+  if (grants.net === true) exits.push({ grant: "net", why: "it may send what it knows to any host" });
+  if (grants.env === true) exits.push({ grant: "env", why: "it may see every variable, also those with secrets" });
+  if (grants.import === true) {
+    exits.push({ grant: "import", why: "it may load code from any host, and tell that host something by the address" });
+  }
+  for (const kind of ["net", "import"] as const) {
+    for (const host of listed(grants[kind])) {
+      const why = wideHost(host);
+      if (why !== undefined) exits.push({ grant: `${kind}=${host}`, why });
     }
   }
+  for (const line of grants.exec ?? []) {
+    const why = execExit(line, grants.write !== undefined);
+    if (why !== undefined) exits.push({ grant: `exec=${line}`, why });
+  }
   return exits;
+}
+
+/** Why a grant of hosts is as good as all of them. */
+function wideHost(entry: string): string | undefined {
+  const range = /^[\d.]+\/(\d+)(?::\d+)?$/.exec(entry)?.[1];
+  if (range !== undefined) {
+    return Number(range) < 8 ? "it may send what it knows to a large part of all hosts" : undefined;
+  }
+  const top = /^\*\.([^.:]+)(?::\d+)?$/.exec(entry)?.[1];
+  return top === undefined || /^(?:localhost|local|internal|test)$/i.test(top)
+    ? undefined
+    : `it may send what it knows to any host below ${top}, and anybody can have one`;
+}
+
+/** Why a command line lets a hook run more than it names, or read or write what other grants do not open. */
+function execExit(line: string, writes: boolean): string | undefined {
+  const [path = "", ...words] = execWords(line) ?? [];
+  const program = basename(path).toLowerCase().replace(/\.exe$/, "");
+  const open = OPEN_ENDED.test(program);
+  if (words.at(-1) === "...") {
+    return open
+      ? "further arguments can write files or start programs"
+      : `further arguments can make ${program} read or write any file, or start programs`;
+  }
+  if (words.includes("*")) {
+    if (open) return `${program} may run what stands in place of *`;
+    if (READERS.test(program)) return `${program} reads whatever file * names, also one that no grant opens`;
+    if (WRITERS.test(program)) {
+      return `${program} writes or deletes whatever file * names, also one that no grant opens`;
+    }
+    return `${program} may read or write whatever file * names, also one that no grant opens`;
+  }
+  // Git is refused where it would.
+  return open && writes && program !== "git" ? `${program} may run what the hook may write` : undefined;
 }

@@ -58,7 +58,7 @@ export async function propose(requests: readonly RecordedRequest[], options: Pro
       if (request.kind !== kind) continue;
       const entry = request.value === null ? undefined : entryOf(kind, request.value, options);
       const why = entry === undefined ? whyNotAll(kind) : entry === "" ? undefined : entry.why ??
-        await whyNot(kind, entry.path, options);
+        await whyNot(kind, entry.path, options, granted.write);
       if (why !== undefined) leftOut.push({ request: `${kind}=${request.value ?? "(all)"}`, why });
       else if (entry !== undefined && entry !== "") {
         entries.add(entry.path);
@@ -125,13 +125,16 @@ async function whyNot(
   kind: PermissionKind | "exec",
   entry: string,
   options: ProposalOptions,
+  write: readonly string[] | undefined,
 ): Promise<string | undefined> {
   if (kind === "net" && entry.startsWith("unix:")) return "a socket in the file system cannot be granted";
   if (kind === "exec" && / (?:\*|\.\.\.)(?: |$)/.test(entry)) {
     return "it has a word that a grant would read as a placeholder; write the grant by hand";
   }
   try {
-    await resolveGrants(parseGrants({ [kind]: [entry], links: true }), { ...options, hookFiles: [] });
+    // Git is refused beside what it might take programs from.
+    const beside = kind === "exec" && write !== undefined ? { write } : {};
+    await resolveGrants(parseGrants({ ...beside, [kind]: [entry], links: true }), { ...options, hookFiles: [] });
     return undefined;
   } catch (error) {
     return errorText(error).replace(/^permissions\.\w+\[0\] /, "");

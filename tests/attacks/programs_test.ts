@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { exists, processesOf, readProc, until } from "../isolation/support.ts";
 import { assertAlive, assertAllRefused, assertBroken, assertNothing, attack, lootOf } from "./_attack.ts";
@@ -29,7 +29,7 @@ async function git(cwd: string, ...args: string[]): Promise<void> {
 for (const repository of [true, false]) {
   Deno.test(`13: a granted git starts nothing else, in a project that is ${repository ? "a" : "no"} repository`, async () => {
     await using a = await attack("13_abuses_git.ts", {
-      permissions: { read: ["."], write: ["."], exec: ["git status --porcelain", "git log -1 *"] },
+      permissions: { read: ["."], exec: ["git status --porcelain", "git log -1 *"] },
       isolation: { budget: 30_000 },
       files: { "project/data/x": "", "project/f": "" },
       async prepare(root) {
@@ -48,10 +48,7 @@ for (const repository of [true, false]) {
       /^refused: git was not granted to this hook with these arguments; grant it with --allow-exec="git -c /,
     );
     assertMatch(found["GIT_SSH_COMMAND"]!, /^refused: A program run by an exec grant gets no environment/);
-    assertMatch(
-      found["a folder it may write"]!,
-      /^refused: An exec grant runs no program in \S+, which this hook may write/,
-    );
+    assertMatch(found["a folder it may write"]!, /^refused: Requires write access/);
     assertMatch(found["another folder"]!, /^refused: An exec grant runs programs in the project, not in \//);
     await assertAlive(a);
   });
@@ -91,6 +88,137 @@ Deno.test("13: git shows differences without the programs that settings name for
     assertStringIncludes(stdout, shown);
   }
   assertEquals(exists(join(a.outside, "mark")), false);
+});
+
+/** A project with a submodule, as in the attack on it: `sub/.git` is a file that says where its settings are. */
+async function withSubmodule(root: string, mark: string): Promise<string> {
+  const project = join(root, "project");
+  await Deno.mkdir(project);
+  await git(root, "init", "-q", "inner");
+  await Deno.writeTextFile(join(root, "inner/a.txt"), "a\n");
+  await git(join(root, "inner"), "add", ".");
+  await git(join(root, "inner"), "commit", "-qm", "x");
+  await git(project, "init", "-q");
+  await Deno.writeTextFile(join(project, "f"), "one\n");
+  await Deno.writeTextFile(join(project, ".gitattributes"), "f diff=evil\n");
+  await git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../inner", "sub");
+  await git(project, "add", ".");
+  await git(project, "commit", "-qm", "x");
+  const settings = join(project, ".git/modules/sub");
+  for (const key of ["filter.e.clean", "core.fsmonitor", "diff.external"]) {
+    await git(project, "config", "-f", join(settings, "config"), key, `touch ${mark}; cat`);
+  }
+  await Deno.mkdir(join(settings, "info"), { recursive: true });
+  await Deno.writeTextFile(join(settings, "info/attributes"), "* filter=e\n");
+  await Deno.writeTextFile(join(project, "sub/a.txt"), "b\n");
+  await Deno.writeTextFile(join(project, "f"), "two\n");
+  // What the repository itself names for differences.
+  for (const key of ["diff.external", "diff.evil.textconv", "diff.evil.command"]) {
+    await git(project, "config", key, `touch ${mark}; cat`);
+  }
+  // Overrides the setting of the same purpose, but no flag.
+  await git(project, "config", "submodule.sub.ignore", "none");
+  return project;
+}
+
+Deno.test("13: git does not start itself in a submodule, nor what is named for differences, wherever the subcommand stands", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "xcsh-git-" }));
+  try {
+    const mark = join(root, "mark");
+    const project = await withSubmodule(root, mark);
+    await git(project, "status", "--porcelain");
+    assertEquals(exists(mark), true, "else this test could not fail");
+    await Deno.remove(mark);
+    const lines = [
+      ["status", "--porcelain"],
+      ["--no-pager", "status", "--short"],
+      ["diff"],
+      ["--no-pager", "diff"],
+      ["-C", ".", "diff"],
+      ["-c", "color.ui=never", "--no-pager", "diff", "--stat"],
+      ["-C", "sub", "log", "-1", "-p"],
+      ["diff-index", "-p", "HEAD"],
+      ["diff-files", "-p"],
+      ["--no-pager", "log", "-1", "-p"],
+      ["blame", "f"],
+      ["diff-tree", "-p", "--root", "HEAD"],
+      ["reflog", "show", "-p"],
+      ["stash", "list"],
+      ["format-patch", "--stdout", "--root", "HEAD"],
+    ];
+    const { runGranted } = await import("../../src/isolation/exec_gate.ts");
+    const { resolveGrants } = await import("../../src/isolation/grants.ts");
+    const exec = lines.map((args) => ["git", ...args].join(" "));
+    const grants = await resolveGrants({ exec }, { project, hookFiles: [] });
+    for (const args of lines) {
+      const { code, stdout, stderr } = await runGranted(
+        grants,
+        project,
+        ["git", args],
+        new AbortController().signal,
+      );
+      assertEquals([code, stderr, exists(mark)], [0, "", false], args.join(" "));
+      if (args.includes("status")) assertEquals(stdout, " M f\n");
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("13: git beside a grant to write the project is refused before the hook runs", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "xcsh-git-" }));
+  try {
+    const project = await withSubmodule(root, join(root, "mark"));
+    const { loadHooks } = await import("../../mod.ts");
+    await Deno.writeTextFile(join(root, "hook.ts"), "export default () => {};\n");
+    const { hooks, errors } = await loadHooks([join(root, "hook.ts")], project, {
+      permissions: { read: ["."], write: ["."], exec: ["git status --porcelain"] },
+    });
+    assertEquals(hooks.length, 0);
+    assertMatch(errors[0]!.error, /"git status --porcelain" would let the hook run any program: .+ grant run=git/);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("13: no program runs in a folder that the hook may write", async () => {
+  const project = await Deno.realPath(await Deno.makeTempDir({ prefix: "xcsh-exec-" }));
+  try {
+    await Deno.mkdir(join(project, "data/deep"), { recursive: true });
+    const { runGranted } = await import("../../src/isolation/exec_gate.ts");
+    const { resolveGrants } = await import("../../src/isolation/grants.ts");
+    const grants = await resolveGrants({ write: ["data"], exec: ["true"] }, { project, hookFiles: [] });
+    const signal = new AbortController().signal;
+    for (const cwd of ["data", "data/deep", join(project, "data")]) {
+      const error = await assertRejects(() => runGranted(grants, project, ["true", [], { cwd }], signal));
+      assertMatch((error as Error).message, /^An exec grant runs no program in \S+, which this hook may write/);
+    }
+    assertEquals((await runGranted(grants, project, ["true", []], signal)).code, 0);
+  } finally {
+    await Deno.remove(project, { recursive: true });
+  }
+});
+
+Deno.test("18: the programs of a hook hold no more output together than the host lets them", async () => {
+  const { OutputBudget, runProgram } = await import("../../src/exec.ts");
+  const budget = new OutputBudget(100_000);
+  const print = (bytes: number) =>
+    runProgram("sh", ["-c", `head -c ${bytes} /dev/zero | tr '\\0' x; sleep 0.5`], { cwd: "/", budget });
+  const runs = await Promise.all([print(80_000), print(80_000), print(80_000)]);
+  const kept = runs.map(({ stdout }) => stdout.replace(/\n\[output cut.*\n$/, "").length);
+  assertEquals(kept.reduce((a, b) => a + b), 100_000);
+  const cut = runs.filter(({ stdout }) => stdout.includes("[output cut"));
+  assert(cut.length >= 1);
+  for (const { stdout, killed, code } of cut) {
+    assertMatch(stdout, /\n\[output cut: the programs that run at once hold more than 100000 bytes together\]\n$/);
+    assertEquals([killed, code !== 0], [true, true]);
+  }
+  // It is given back, whole.
+  assertEquals((await print(100_000)).stdout.length, 100_000);
+  assertMatch(
+    (await runProgram("sh", ["-c", "head -c 50 /dev/zero"], { cwd: "/", budget, maxOutputBytes: 10 })).stdout,
+    /\[output cut: more than 10 bytes\]/,
+  );
 });
 
 Deno.test("14: a Worker has no more rights than the hook", async () => {

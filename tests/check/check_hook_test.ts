@@ -204,17 +204,17 @@ const url = "wss://socket.example.com";
     ),
   });
   const was = "which was not granted";
-  const exec = "call pi.exec and grant its line with --allow-exec, or grant it with --allow-run";
+  const remedy = "call pi.exec and grant its line with --allow-exec, or grant it with --allow-run";
   assertEquals(await project.faults("needs.ts"), [
     `needs.ts:5:11 missing-permission error: Deno.readTextFile needs read=./notes.md, ${was}; grant it with --allow-read=./notes.md`,
     `needs.ts:6:11 missing-permission error: fs/promises.writeFile needs write=./out/…, ${was}; grant it with --allow-write=./out`,
-    `needs.ts:7:5 missing-permission error: child_process.spawn needs run=ls, ${was}; ${exec}=ls, by which it can leave its sandbox`,
+    `needs.ts:7:5 missing-permission error: child_process.spawn needs run=ls, ${was}; ${remedy}=ls, by which it can leave its sandbox`,
     `needs.ts:8:11 missing-permission error: fetch needs net=api.example.com:8443, ${was}; grant it with --allow-net=api.example.com:8443`,
     `needs.ts:9:5 missing-permission error: process.env needs env=TOKEN, ${was}; grant it with --allow-env=TOKEN`,
     `needs.ts:11:11 missing-permission error: pi.exec needs exec=git log * -n 1, ${was}; grant it with --allow-exec="git log * -n 1"`,
     `needs.ts:12:11 missing-permission error: pi.exec needs exec=git ..., ${was}; ` +
     "grant what it needs, which `xcsh-hooks permissions record` finds, with --allow-exec=…",
-    `needs.ts:13:11 missing-permission error: Deno.Command needs run=make, ${was}; ${exec}=make, by which it can leave its sandbox`,
+    `needs.ts:13:11 missing-permission error: Deno.Command needs run=make, ${was}; ${remedy}=make, by which it can leave its sandbox`,
     `needs.ts:14:5 missing-permission error: Deno.env.toObject needs all of env, ${was}; ` +
     "read the variables by name and grant those, or grant all of them with --allow-env",
     `needs.ts:15:5 missing-permission error: Deno.hostname needs sys=hostname, ${was}; grant it with --allow-sys=hostname`,
@@ -223,15 +223,24 @@ const url = "wss://socket.example.com";
   // What a flag of a remedy grants is no fault any more.
   Deno.mkdirSync(join(project.path, "out"));
   Deno.writeTextFileSync(join(project.path, "notes.md"), "");
-  const left = await project.faults("needs.ts", {
+  const granted = {
     read: ["./notes.md"],
-    write: ["./out"],
     net: ["api.example.com:8443", "*.example.com"],
     env: ["TOKEN"],
-    exec: ["git log * -n 1", "git status"], // The first of which can leave the sandbox.
     sys: ["hostname"],
-  });
-  assertEquals(left.map((text) => text.split(" ")[0]), ["-", "needs.ts:7:5", "needs.ts:13:11", "needs.ts:14:5"]);
+  };
+  const left = async (more: HookPermissions) =>
+    (await project.faults("needs.ts", { ...granted, ...more })).map((text) => text.split(" ")[0]);
+  const lines = ["needs.ts:7:5", "needs.ts:13:11", "needs.ts:14:5"];
+  assertEquals(await left({ write: ["./out"] }), [lines[0], "needs.ts:11:11", "needs.ts:12:11", ...lines.slice(1)]);
+  const exec = ["git log * -n 1", "git status"]; // The first of which can leave the sandbox.
+  assertEquals(await left({ exec }), ["-", "needs.ts:6:11", ...lines]);
+  // Git could be made to run what lies where the hook writes.
+  const faults = await project.faults("needs.ts", { ...granted, write: ["./out"], exec });
+  assertStringIncludes(
+    faults.join("\n"),
+    `The exec grant "git log * -n 1" would let the hook run any program: it may write`,
+  );
 });
 
 Deno.test("checkHook() asks for a grant to read data and code that lie elsewhere", async () => {

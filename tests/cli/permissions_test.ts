@@ -8,8 +8,8 @@ const FMT = `export default function (pi) {
   const attempt = async (what) => { try { return await what(); } catch { /* it goes on */ } };
   pi.on("tool_call", async () => {
     await attempt(() => Deno.readTextFile("notes.md"));
-    await attempt(() => pi.exec("git", ["status", "--porcelain"]));
-    await attempt(() => pi.exec("git", ["diff", "--stat"]));
+    await attempt(() => pi.exec("uname", ["-s"]));
+    await attempt(() => pi.exec("uname", ["-m"]));
     await attempt(() => Deno.writeTextFile("out/log.txt", "x"));
     await attempt(() => fetch("http://127.0.0.1:4000/"));
     await attempt(() => Deno.env.get("TOKEN"));
@@ -32,16 +32,16 @@ Deno.test("permissions record prints the least flags and the JSON grant, and doe
   assertEquals(stdout.replaceAll(project, "…").split("\n"), [
     "./fmt.ts  2 events",
     "  asked for read=…/notes.md  2 times",
-    "  asked for exec=git status --porcelain  2 times  denied while recording",
-    "  asked for exec=git diff --stat  2 times  denied while recording",
+    "  asked for exec=uname -s  2 times  denied while recording",
+    "  asked for exec=uname -m  2 times  denied while recording",
     "  asked for write=…/out/log.txt  2 times  denied while recording",
     "  asked for net=127.0.0.1:4000  2 times  denied while recording",
     "  asked for env=TOKEN  2 times",
     "  widened   write=…/out/log.txt to write=./out: it does not exist, and a grant must name what does",
     "  flags     --allow-read=./notes.md --allow-write=./out --allow-net=127.0.0.1:4000 --allow-env=TOKEN " +
-    "--allow-exec='git status --porcelain' --allow-exec='git diff --stat'",
+    "--allow-exec='uname -s' --allow-exec='uname -m'",
     '  grant     {"read":["./notes.md"],"write":["./out"],"net":["127.0.0.1:4000"],"env":["TOKEN"],' +
-    '"exec":["git status --porcelain","git diff --stat"]}',
+    '"exec":["uname -s","uname -m"]}',
     "",
   ]);
   assertStringIncludes(stderr, "What it would do after a denial was not seen.");
@@ -68,11 +68,26 @@ Deno.test("permissions record proposes what check is content with", async () => 
   assertEquals(checked.code, 0, checked.stdout);
 });
 
+Deno.test("permissions record leaves out a git that could not be granted beside what the hook writes", async () => {
+  await using folder = new Folder(files({
+    "fmt.ts": `export default (pi) => pi.on("tool_call", async () => {
+      await pi.exec("git", ["status", "--porcelain"]).catch(() => {});
+      try { await Deno.writeTextFile("out/log.txt", "x"); } catch { /* it goes on */ }
+    });`,
+  }));
+  await Deno.mkdir(join(folder.path, "out"));
+  const { stdout } = await run([...RECORD, "--json"], { cwd: folder.path });
+  const { permissions, leftOut } = JSON.parse(stdout);
+  assertEquals(permissions, { write: ["./out"] });
+  assertEquals(leftOut.map(({ request }: { request: string }) => request), ["exec=git status --porcelain"]);
+  assertStringIncludes(leftOut[0].why, "git takes what it runs from files in");
+});
+
 Deno.test("permissions record lets the hook do what flags grant", async () => {
   await using folder = new Folder(files());
   await Deno.mkdir(join(folder.path, "out"));
   const { stdout } = await run(
-    [...RECORD, "--json", "--allow-write=./out", "--allow-exec=git diff --stat", "--deny-env"],
+    [...RECORD, "--json", "--allow-write=./out", "--allow-exec=uname -m", "--deny-env"],
     { cwd: folder.path },
   );
   const allowed = JSON.parse(stdout).requests.map(({ kind, allowed }: { kind: string; allowed: boolean }) =>
@@ -136,7 +151,7 @@ Deno.test("permissions record reads a recorded session", async () => {
   assertEquals(code, 0, stderr);
   const { permissions, events } = JSON.parse(stdout);
   assertEquals(events, 3);
-  assertEquals(permissions.exec, ["git status --porcelain", "git diff --stat"]);
+  assertEquals(permissions.exec, ["uname -s", "uname -m"]);
 });
 
 Deno.test("permissions record names each line that is no event, and runs nothing", async () => {

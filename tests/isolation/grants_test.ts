@@ -58,6 +58,7 @@ Deno.test("parseGrants() refuses what cannot be passed on unchanged, and names t
     [{ env: ["A=b"] }, /^permissions\.env\[0\] is no name of a variable: "A=b"$/],
     [{ env: ["*A"] }, /is no name of a variable/],
     [{ sys: ["everything"] }, /^permissions\.sys\[0\] is none of hostname, /],
+    [{ sys: ["inspector"] }, /^permissions\.sys\[0\] is none of hostname, /],
     [{ run: ["-c"] }, /begins with a dash/],
     [{ exec: true }, /^permissions\.exec must be a list of strings, not the boolean true$/],
     [{ exec: ["git 'x"] }, /^permissions\.exec\[0\] has a quote that does not close: "git 'x"$/],
@@ -288,7 +289,10 @@ Deno.test("matchExec() takes a command line that matches whole, and no other", (
 
 Deno.test("sandboxExits() names the grants that do not bound a hook", () => {
   const named = (grants: HookPermissions) => sandboxExits(grants).map(({ grant }) => grant);
-  assertEquals(named({ read: ["."], write: ["."], net: true, env: true, exec: ["git status", "ls *"] }), []);
+  assertEquals(
+    named({ read: ["."], write: ["."], net: ["a.b", "*.a.b"], env: ["CI"], import: ["a.b"], exec: ["git status"] }),
+    [],
+  );
   assertEquals(named({ run: ["git", "x"], ffi: ["/x"], read: true, write: true, links: true }), [
     "run=git",
     "run=x",
@@ -297,10 +301,118 @@ Deno.test("sandboxExits() names the grants that do not bound a hook", () => {
     "write",
     "links",
   ]);
-  assertEquals(named({ run: true, exec: ["git diff ...", "sh -c *", "npm test"] }), [
+  assertEquals(named({ run: true, exec: ["git diff ...", "sh -c *", "npm test", "ls -l"] }), [
     "run",
     "exec=git diff ...",
     "exec=sh -c *",
   ]);
   assertEquals(named({ write: ["."], exec: ["npm test", "git status"] }), ["exec=npm test"]);
+});
+
+Deno.test("sandboxExits() tells what a grant opens: running, reading or writing", () => {
+  const why = (grants: HookPermissions) => sandboxExits(grants).map(({ why }) => why).join("|");
+  const table: [HookPermissions, RegExp | ""][] = [
+    [{ exec: ["cat *"] }, /^cat reads whatever file \* names, also one that no grant opens$/],
+    [{ exec: ["/bin/cat -n *"] }, /^cat reads whatever file/],
+    ...["tee *", "dd *", "cp * *", "rm -rf *"].map((line): [HookPermissions, RegExp] => [
+      { exec: [line] },
+      /^(?:tee|dd|cp|rm) writes or deletes whatever file \* names, also one that no grant opens$/,
+    ]),
+    [{ exec: ["prettier *"] }, /^prettier may read or write whatever file \* names/],
+    [{ exec: ["cat ..."] }, /^further arguments can make cat read or write any file, or start programs$/],
+    [{ exec: ["git log *"] }, /^git may run what stands in place of \*$/],
+    [{ exec: ["cat a"] }, ""],
+    [{ net: true }, /any host/],
+    [{ env: true }, /every variable/],
+    [{ import: true }, /load code from any host/],
+    [{ net: ["0.0.0.0/0"] }, /a large part of all hosts/],
+    [{ net: ["128.0.0.0/1:443"] }, /a large part of all hosts/],
+    [{ import: ["0.0.0.0/7"] }, /a large part of all hosts/],
+    [{ net: ["*.com:443"] }, /any host below com/],
+    [{ net: ["10.0.0.0/8", "0.0.0.0", "*.localhost", "*.a.com"] }, ""],
+  ];
+  for (const [grants, text] of table) {
+    if (text === "") assertEquals(why(grants), "", JSON.stringify(grants));
+    else assertMatch(why(grants), text, JSON.stringify(grants));
+  }
+});
+
+async function git(cwd: string, ...args: string[]): Promise<void> {
+  const identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+  const { code, stderr } = await new Deno.Command("git", { args: [...identity, ...args], cwd }).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+}
+
+Deno.test("resolveGrants() refuses to run git beside a grant to write what git reads", async () => {
+  await project(async (root) => {
+    const p = join(root, "project");
+    const scope = { project: join(p, "src"), hookFiles: [] };
+    const fault = async (grants: HookPermissions) => {
+      try {
+        await resolveGrants(parseGrants(grants), scope);
+        return "";
+      } catch (error) {
+        if (error instanceof GrantError) return error.message;
+        throw error;
+      }
+    };
+    const exec = ["git status --porcelain"];
+    assertMatch(
+      await fault({ write: ["."], exec }),
+      /^The exec grant "git status --porcelain" would let the hook run any program: it may write \S+src, and git takes what it runs from files in \S+: nested \.git, attributes, settings; leave out the write grant, let it write only a folder outside the repository .+, or grant run=git/,
+    );
+    assertMatch(await fault({ write: true, exec }), /it may write every file/);
+    assertMatch(await fault({ write: [root], exec }), /it may write/);
+    assertEquals(await fault({ write: ["."], exec, deny: { write: true } }), "");
+    assertEquals(await fault({ read: ["."], exec: [...exec, "git -C x diff", "git push"] }), "");
+    // Beside the project there is no repository yet, so git does not look there.
+    assertEquals(await fault({ write: [join(p, "secrets"), join(root, "other")], exec }), "");
+    await git(p, "init", "-q");
+    assertMatch(await fault({ write: [join(p, "secrets")], exec }), /from files in \S+project: nested \.git/);
+    assertEquals(await fault({ write: [join(root, "other")], exec: [...exec, "git log -1 *"] }), "");
+    for (
+      const line of ["git push", "git -C ../other status", "git --git-dir=/x status", "git fetch *", "git ...", "git"]
+    ) {
+      assertMatch(
+        await fault({ write: [join(root, "other")], exec: [line] }),
+        /git could be led there/,
+        line,
+      );
+    }
+    // By another name.
+    const real = (await resolveGrants({ exec }, scope)).exec[0]!.program;
+    await lay(root, { "bin/x": "" });
+    await Deno.symlink(real, join(root, "bin/vcs"));
+    assertMatch(await fault({ write: ["."], exec: [`${root}/bin/vcs status`] }), /would let the hook run any program/);
+    assertMatch(
+      await fault({ write: [join(root, "other")], exec: [`${root}/bin/vcs status`] }),
+      /would let the hook run any program/,
+    );
+    assertMatch(await fault({ write: ["."], exec: [`${real} status`] }), /would let the hook run any program/);
+    // Settings that lie where the hook may write, though there is nothing there yet.
+    await git(p, "config", "include.path", "../../other/settings");
+    assertMatch(
+      await fault({ write: [join(root, "other")], exec }),
+      /it may write \S+other, and git takes settings from \S+other\/settings;/,
+    );
+    await git(p, "config", "--unset", "include.path");
+    await git(p, "config", "core.worktree", join(root, "other"));
+    assertMatch(await fault({ write: [join(root, "other")], exec }), /git takes settings from \S+other;/);
+    await Deno.writeTextFile(join(p, ".git/config"), "[nonsense");
+    assertMatch(await fault({ write: [join(root, "other")], exec }), /cannot be found out \(.*bad config/);
+  });
+});
+
+Deno.test("resolveGrants() takes what holds the settings of a worktree for what git reads", async () => {
+  await project(async (root) => {
+    await lay(root, {
+      "project/.git": `gitdir: ${root}/main/.git/worktrees/x\n`,
+      "main/.git/worktrees/x/HEAD": "",
+      "main/src/a": "",
+    });
+    const error = await assertRejects(() =>
+      resolveGrants({ write: ["../main"], exec: ["git status"] }, { project: join(root, "project"), hookFiles: [] })
+    );
+    assertMatch((error as Error).message, /git takes what it runs from files in \S+main\/\.git/);
+  });
 });
