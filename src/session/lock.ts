@@ -4,7 +4,8 @@
  * @module
  */
 
-import { SessionLockedError } from "./errors.ts";
+import { SessionFileError, SessionLockedError } from "./errors.ts";
+import { isSameFile, openOwnFile } from "./own_file.ts";
 
 /**
  * The right to write to a session file: a lock of the operating system on a file beside it. It ends with the process,
@@ -26,11 +27,12 @@ export class SessionLock {
    * @param sessionFile The session file.
    * @returns The lock, to be released.
    * @throws {SessionLockedError} When another owner lives.
+   * @throws {SessionFileError} When a link or a file that is no lock is where the lock belongs. It has been left as it is.
    */
   static acquire(sessionFile: string): SessionLock {
     const path = `${sessionFile}.lock`;
     for (;;) {
-      const file = Deno.openSync(path, { create: true, read: true, write: true });
+      const file = openOwnFile(path);
       if (!file.tryLockSync(true)) {
         file.close();
         throw new SessionLockedError(sessionFile, readPid(path));
@@ -40,7 +42,12 @@ export class SessionLock {
         file.close();
         continue;
       }
+      if (!isLock(file)) {
+        file.close();
+        throw new SessionFileError(path, "is no lock of a session, and its name is needed for one; move it away");
+      }
       file.truncateSync();
+      file.seekSync(0, Deno.SeekMode.Start);
       file.writeSync(new TextEncoder().encode(`${Deno.pid}\n`));
       return new SessionLock(path, file);
     }
@@ -49,12 +56,19 @@ export class SessionLock {
   /** Gives the lock back. */
   release(): void {
     try {
-      Deno.removeSync(this.#path);
+      if (isSameFile(this.#path, this.#file)) Deno.removeSync(this.#path);
     } catch {
       // Removed by somebody else, or not removable: without the lock in it, it does no harm.
     }
     this.#file.close();
   }
+}
+
+/** Whether a file holds what locks hold: a process id, or nothing. */
+function isLock(file: Deno.FsFile): boolean {
+  const bytes = new Uint8Array(32);
+  const count = file.readSync(bytes) ?? 0;
+  return /^\d{0,20}\r?\n?$/.test(new TextDecoder().decode(bytes.subarray(0, count)));
 }
 
 function readPid(path: string): number | undefined {
@@ -63,22 +77,5 @@ function readPid(path: string): number | undefined {
     return Number.isNaN(pid) ? undefined : pid;
   } catch {
     return undefined;
-  }
-}
-
-/**
- * Whether an open file is still the one that its path leads to.
- *
- * @param path The path.
- * @param file The open file.
- * @returns `false` when the file was removed or replaced.
- */
-export function isSameFile(path: string, file: Deno.FsFile): boolean {
-  try {
-    const there = Deno.statSync(path);
-    const here = file.statSync();
-    return there.ino === here.ino && there.dev === here.dev;
-  } catch {
-    return false;
   }
 }

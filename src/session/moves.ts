@@ -5,7 +5,6 @@
  * @module
  */
 
-import { resolve } from "@std/path";
 import type { NewSessionOptions } from "../api.ts";
 import type { SessionEntry } from "../entries.ts";
 import type { HookResult, SwitchReason } from "../events.ts";
@@ -15,6 +14,7 @@ import type { HookRunner } from "../runner.ts";
 import { type BranchSummary, summarizeBranch } from "./branch_summary.ts";
 import { landing } from "./input.ts";
 import type { SessionEvent, SessionIdentity } from "./session_events.ts";
+import { findSessionFile } from "./own_file.ts";
 import { SessionManager } from "./store.ts";
 import { settle } from "./wait.ts";
 
@@ -80,7 +80,7 @@ export class SessionMoves {
 
   /** Goes on with another file. */
   async switchSession(file: string): Promise<{ cancelled: boolean }> {
-    if (resolve(file) === this.#host.manager().getSessionFile()) return { cancelled: false };
+    if (findSessionFile(file).path === this.#host.manager().getSessionFile()) return { cancelled: false };
     const cancelled = await this.#isCancelled({
       type: "session_before_switch",
       reason: "resume",

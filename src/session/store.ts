@@ -18,7 +18,8 @@ import type {
 import type { AgentMessage, UserContent } from "../messages.ts";
 import { errorText } from "../values.ts";
 import { collectContext, type EntryKind, kindOfEntry, messageOf, type SessionContext } from "./context.ts";
-import { SessionFileError, SessionLockedError, SessionSaveError } from "./errors.ts";
+import { SessionFileError, SessionSaveError } from "./errors.ts";
+import { findSessionFile } from "./own_file.ts";
 import { listSessions, sessionDirectory, type SessionInfo } from "./list.ts";
 import { migrateEntries } from "./migrate.ts";
 import { readSessionFile, SESSION_VERSION } from "./reader.ts";
@@ -147,7 +148,7 @@ export class SessionManager implements WritableSessionManager {
 
   /**
    * Opens a session file, or makes one when there is none at that path. A file of version 1 or 2 is left as it is: the session goes on
-   * in a copy beside it, named `….v3.jsonl`.
+   * in a copy beside it, named `….v3.jsonl`. A link to a session opens that session; through any other link nothing is written.
    *
    * @param file Path of the file.
    * @param options See {@linkcode OpenSessionOptions}.
@@ -156,11 +157,13 @@ export class SessionManager implements WritableSessionManager {
    * @throws {SessionLockedError} When another process writes to it.
    */
   static open(file: string, options: OpenSessionOptions = {}): SessionManager {
-    const path = resolve(file);
+    const { path, link } = findSessionFile(file);
+    // Not even a lock is laid beside what somebody's link leads to before it is known to be a session.
+    if (link !== undefined) readSessionFile(path);
     const writer = new SessionWriter(path);
     const saveError = lockOrSay(writer, options.readOnly ?? false);
     try {
-      return openLocked(path, writer, saveError, options);
+      return openLocked(path, writer, saveError, options, link);
     } catch (error) {
       writer.close();
       throw error;
@@ -708,10 +711,10 @@ function openLocked(
   writer: SessionWriter,
   saveError: SessionSaveError | undefined,
   options: OpenSessionOptions,
+  link?: string,
 ): SessionManager {
   const dir = dirname(path);
-  const missing = !exists(path);
-  if (missing) {
+  if (!findSessionFile(path).exists) {
     if (options.readOnly) throw new SessionFileError(path, "does not exist");
     const header = newHeader(options.cwd ?? Deno.cwd(), {});
     return SessionManager.fromLines({
@@ -736,7 +739,9 @@ function openLocked(
     dir,
     lines: content.lines,
     writer,
-    warnings: content.warnings,
+    warnings: link === undefined
+      ? content.warnings
+      : [`${link} is a link; the session is ${path}`, ...content.warnings],
     ...saveError && { saveError },
   });
 }
@@ -747,7 +752,7 @@ function openMigrated(
   options: OpenSessionOptions,
 ): SessionManager {
   const copy = `${path.replace(/\.jsonl$/, "")}.v${SESSION_VERSION}.jsonl`;
-  if (exists(copy)) {
+  if (findSessionFile(copy).exists) {
     const session = SessionManager.open(copy, options);
     if (session.getHeader().id === content.header.id) {
       return session;
@@ -790,7 +795,7 @@ function lockOrSay(writer: SessionWriter, readOnly: boolean): SessionSaveError |
   try {
     writer.lock();
   } catch (error) {
-    if (error instanceof SessionLockedError) throw error;
+    if (error instanceof SessionFileError) throw error;
     return error instanceof SessionSaveError ? error : new SessionSaveError(writer.path, errorText(error));
   }
 }
@@ -812,14 +817,4 @@ function newFile(dir: string, header: SessionHeader): string {
 
 function isParent(value: unknown): value is string | null | undefined {
   return value === null || value === undefined || typeof value === "string";
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw new SessionFileError(path, `cannot be read: ${errorText(error)}`, { cause: error });
-  }
 }

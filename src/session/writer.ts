@@ -7,7 +7,8 @@
 import { dirname } from "@std/path";
 import { errorText } from "../values.ts";
 import { SessionFileError, SessionSaveError } from "./errors.ts";
-import { isSameFile, SessionLock } from "./lock.ts";
+import { SessionLock } from "./lock.ts";
+import { createOwnFile, isSameFile, openOwnFile, reopenOwnFile } from "./own_file.ts";
 import type { TornTail } from "./reader.ts";
 
 /** What {@linkcode SessionWriter} must know of a file that is there already. */
@@ -135,13 +136,18 @@ export class SessionWriter {
   }
 
   #reopen(existing: ExistingFile): Deno.FsFile {
-    const found = Deno.statSync(this.path).size;
-    if (found !== existing.size + (existing.torn?.length ?? 0)) {
-      throw new Error(`it has changed since it was opened (${found} bytes now); open it again`);
+    const file = reopenOwnFile(this.path, { append: true });
+    try {
+      const found = file.statSync().size;
+      if (found !== existing.size + (existing.torn?.length ?? 0)) {
+        throw new Error(`it has changed since it was opened (${found} bytes now); open it again`);
+      }
+      if (existing.torn !== undefined) setAside(this.path, existing.torn);
+      if (existing.needsNewline) writeAll(file, new Uint8Array([10]));
+    } catch (error) {
+      file.close();
+      throw error;
     }
-    if (existing.torn !== undefined) setAside(this.path, existing.torn);
-    const file = Deno.openSync(this.path, { append: true });
-    if (existing.needsNewline) file.writeSync(new Uint8Array([10]));
     this.#size = existing.size + (existing.needsNewline ? 1 : 0);
     return file;
   }
@@ -149,6 +155,7 @@ export class SessionWriter {
   #undo(): void {
     try {
       this.#file?.truncateSync(this.#size);
+      this.#file?.seekSync(0, Deno.SeekMode.End);
     } catch {
       // The torn line is recognised when the file is opened again.
     }
@@ -167,8 +174,8 @@ export class SessionWriter {
 
 /** Makes a file that has either all of its first content or no name, and that never takes another one's place. */
 function create(path: string, bytes: Uint8Array): Deno.FsFile {
-  const part = `${path}.part`;
-  const file = Deno.openSync(part, { create: true, truncate: true, write: true, append: false, mode: 0o600 });
+  const part = `${path}.${crypto.randomUUID()}.part`;
+  const file = createOwnFile(part);
   try {
     writeAll(file, bytes);
     file.syncSync();
@@ -217,7 +224,7 @@ function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
 
 /** Copies a torn line to a file of its own before it is cut off. */
 function setAside(path: string, torn: TornTail): void {
-  using source = Deno.openSync(path, { read: true, write: true });
+  using source = reopenOwnFile(path);
   const bytes = new Uint8Array(torn.length);
   source.seekSync(torn.offset, Deno.SeekMode.Start);
   for (let done = 0; done < bytes.length;) {
@@ -225,7 +232,8 @@ function setAside(path: string, torn: TornTail): void {
     if (count === null) break;
     done += count;
   }
-  using aside = Deno.openSync(`${path}.torn`, { create: true, append: true, mode: 0o600 });
+  using aside = openOwnFile(`${path}.torn`);
+  aside.seekSync(0, Deno.SeekMode.End);
   writeAll(aside, bytes);
   writeAll(aside, new Uint8Array([10]));
   aside.syncSync();
