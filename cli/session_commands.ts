@@ -178,7 +178,7 @@ function entryOf(session: AgentSession, id: string): SessionEntry {
 
 function listPrompts(session: AgentSession): string {
   return session.sessionManager.getBranch().flatMap((entry) =>
-    entry.type === "message" && entry.message.role === "user"
+    entry.type === "message" && entry.message?.role === "user"
       ? [`  ${entry.id}  ${short(textOf(entry.message.content))}`]
       : []
   ).join("\n");

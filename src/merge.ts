@@ -5,6 +5,7 @@
  */
 
 import type { EventRule, HookEvent, HookEventName, MergeRule, ToolResultEvent } from "./events.ts";
+import { contentFault, contentJsonFault, jsonFault, messageFault, readParts, textFault } from "./message_check.ts";
 import type { UserContent } from "./messages.ts";
 import { deepCopy, isRecord, kindOf, sameData } from "./values.ts";
 
@@ -21,6 +22,8 @@ export interface Merge<S = unknown> {
   payload(state: S): HookEvent;
   /** Takes a handler's answer. Throws when it is no answer to this event. */
   take(state: S, answer: unknown, payload: HookEvent): Effect;
+  /** Takes out of the answers what no session can hold, and says what that was; for the emitter, not for an isolated hook's side. */
+  clean?(state: S): string | undefined;
   /** What the emitter gets. */
   outcome(state: S): unknown;
 }
@@ -48,6 +51,7 @@ const last: Merge<Latest> = {
   take(state, given) {
     const answer = readAnswer(given, state.event.type, state.rule);
     if (answer === undefined) return "none";
+    checkEntering(state.event.type, answer);
     state.answer = answer;
     return state.rule.stop !== undefined && answer[state.rule.stop] ? "stops" : "counts";
   },
@@ -62,6 +66,7 @@ const first: Merge<Latest> = {
   take(state, given) {
     const answer = readAnswer(given, state.event.type, state.rule);
     if (answer === undefined) return "none";
+    checkEntering(state.event.type, answer);
     const passed = state.rule.passed ?? [];
     let counts = false;
     for (const field of state.rule.fields) {
@@ -87,6 +92,7 @@ const pass: Merge<Latest> = {
   take(state, given) {
     const answer = readAnswer(given, state.event.type, state.rule);
     if (answer === undefined) return "none";
+    checkEntering(state.event.type, answer);
     const { fields, stop } = state.rule;
     const known = fields.filter((field) => answer[field] !== undefined);
     if (known.length === 0) return "none";
@@ -113,6 +119,11 @@ const chain: Merge<Chained> = {
     const messages = answer?.messages ?? (payload as ContextEvent).messages;
     if (!Array.isArray(messages)) {
       throw new TypeError(`a context handler left ${kindOf(messages)} for the messages, not an array`);
+    }
+    for (let i = 0; i < messages.length; i++) {
+      const fault = messageFault(messages[i], `messages[${i}]`) ??
+        contentJsonFault(messages[i].content, `messages[${i}].content`);
+      if (fault !== undefined) throw new TypeError(`a context handler left a malformed message: ${fault}`);
     }
     const changed = messages !== (payload as ContextEvent).messages || !sameData(state.messages, messages);
     state.messages = messages;
@@ -149,6 +160,20 @@ const fields: Merge<Fields> = {
     if (newContent) state.content = state.changed.content = copy;
     if (newDetails) state.details = state.changed.details = deepCopy(details);
     return newContent || newDetails ? "counts" : "none";
+  },
+  clean(state) {
+    const { content, details } = state.event;
+    let fault: string | undefined;
+    // What the tool itself answered is no fault of the hook.
+    if (state.changed.content !== undefined && contentJsonFault(content) === undefined) {
+      fault = contentJsonFault(state.content);
+      if (fault !== undefined) state.content = state.changed.content = readParts(state.content).parts;
+    }
+    const badDetails = "details" in state.changed ? jsonFault(state.details, "details") : undefined;
+    if (badDetails === undefined || jsonFault(details, "details") !== undefined) return fault;
+    // The hook wanted the old ones gone, and may have had reason to.
+    state.details = state.changed.details = {};
+    return fault ?? badDetails;
   },
   outcome: (state) => Object.keys(state.changed).length === 0 ? undefined : state.changed,
 };
@@ -196,4 +221,18 @@ function readContent(content: unknown): UserContent[] {
     }
   }
   return content;
+}
+
+/** Refuses what cannot go into a session while it is still known whose it is. What is missing is the session's to fill in or refuse. */
+function checkEntering(event: HookEventName, { message, images, summary }: Record<string, unknown>): void {
+  let fault: string | undefined;
+  if (event === "before_agent_start" && isRecord(message)) {
+    fault = (message.content === undefined ? undefined : contentFault(message.content, "message.content")) ??
+      contentJsonFault(message.content, "message.content") ?? jsonFault(message.details, "message.details");
+  } else if (event === "input" && Array.isArray(images)) {
+    fault = contentFault(images, "images", false) ?? contentJsonFault(images, "images");
+  } else if (event === "session_before_tree" && isRecord(summary)) {
+    fault = textFault(summary.summary, "summary.summary") ?? jsonFault(summary.details, "summary.details");
+  }
+  if (fault !== undefined) throw new TypeError(`a ${event} handler returned what a session cannot hold: ${fault}`);
 }

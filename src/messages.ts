@@ -222,5 +222,9 @@ export type AgentMessage =
 /** Joins the text parts of a message's content, one a line. */
 export function textOf(content: string | readonly { type: string; text?: string }[]): string {
   if (typeof content === "string") return content;
-  return content.flatMap((part) => part.type === "text" && typeof part.text === "string" ? [part.text] : []).join("\n");
+  if (!Array.isArray(content)) return "";
+  // A file of a session may hold parts that are none.
+  return content.flatMap((part) => part?.type === "text" && typeof part.text === "string" ? [part.text] : []).join(
+    "\n",
+  );
 }

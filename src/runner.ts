@@ -585,6 +585,11 @@ export class HookRunner {
       throw emission.throws ? new TypeError(`${hook.path}: ${errorText(error)}`, { cause: error }) : error;
     }
     if (effect === "none") return false;
+    const fault = merge.clean?.(emission.state);
+    if (fault !== undefined) {
+      const error = `a ${event.type} handler returned what a session cannot hold; the rest counts: ${fault}`;
+      this.#fail(emission, hook, new TypeError(error));
+    }
     const stops = effect === "stops";
     // An answer to a gate that does not stop it brings nothing about.
     if (this.#decisionListeners.size > 0 && (stops || rule.stop !== "block")) {

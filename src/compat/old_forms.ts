@@ -89,7 +89,7 @@ export class OldForms {
         return [["session_before_branch", (today: HookEvent<"session_before_branch">, ctx, emission) => {
           const entries = ctx.sessionManager.getBranch();
           const before = entries.slice(0, Math.max(0, entries.findIndex(({ id }) => id === today.entryId)));
-          const turns = before.filter((entry) => entry.type === "message" && entry.message.role === "user").length;
+          const turns = before.filter((entry) => entry.type === "message" && entry.message?.role === "user").length;
           const event = { ...today, type: "branch", targetTurnIndex: turns, entries };
           return (handler as (event: unknown, ctx: HookContext, emission: object) => unknown)(event, ctx, emission);
         }]];

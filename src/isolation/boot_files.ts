@@ -17,6 +17,7 @@ import exec from "../exec.ts" with { type: "text" };
 import hook from "../hook.ts" with { type: "text" };
 import importHook from "../import_hook.ts" with { type: "text" };
 import merge from "../merge.ts" with { type: "text" };
+import messageCheck from "../message_check.ts" with { type: "text" };
 import processTree from "../process_tree.ts" with { type: "text" };
 import values from "../values.ts" with { type: "text" };
 
@@ -35,6 +36,7 @@ export const BOOT_FILES: Readonly<Record<string, string>> = {
   "hook.ts": hook,
   "import_hook.ts": importHook,
   "merge.ts": merge,
+  "message_check.ts": messageCheck,
   "process_tree.ts": processTree,
   "values.ts": values,
 };

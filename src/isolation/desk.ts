@@ -18,6 +18,7 @@ import type {
   WritableSessionManager,
 } from "../api.ts";
 import type { AppendEntryHandler, SendMessageHandler } from "../hook.ts";
+import { contentFault } from "../message_check.ts";
 import type { ToolUpdate } from "../tool.ts";
 import { OutputBudget } from "../exec.ts";
 import { errorText, isRecord, kindOf } from "../values.ts";
@@ -466,12 +467,11 @@ function list(value: unknown): readonly unknown[] {
 function message(value: unknown): HookMessageInput {
   if (!isRecord(value) || typeof value.customType !== "string") throw new TypeError("a message needs a customType");
   const { customType, content, display, details, attribution } = value;
-  if (typeof content !== "string" && !Array.isArray(content)) {
-    throw new TypeError("a message needs content: a text or a list of parts");
-  }
+  const fault = contentFault(content);
+  if (fault !== undefined) throw new TypeError(`a ${customType} message is malformed: ${fault}`);
   return {
     customType,
-    content,
+    content: content as HookMessageInput["content"],
     display: Boolean(display),
     ...(details === undefined ? {} : { details }),
     ...(attribution === "user" || attribution === "agent" ? { attribution } : {}),

@@ -12,8 +12,8 @@ import type {
   StopReason,
   ToolCall,
   ToolResultMessage,
-  UserContent,
 } from "../messages.ts";
+import { readParts } from "../message_check.ts";
 import type { LanguageModel, ModelErrorEvent, ModelEvent, ModelRequest } from "../models/model.ts";
 import type { HookDecision, HookRunner } from "../runner.ts";
 import type { ToolResult } from "../tool.ts";
@@ -188,9 +188,10 @@ export class AgentLoop {
     const streamSignal = AbortSignal.any([signal, stop.signal]);
     try {
       const messages = await settle(host.runner.emitContext(host.messages()), signal, 0);
+      const warn = (message: string) => host.tell({ type: "notice", level: "warning", message });
       const request: ModelRequest = {
         systemPrompt: host.systemPrompt(),
-        messages: toModelMessages(messages),
+        messages: toModelMessages(messages, warn),
         tools: [...host.tools().values()].map(describe),
         signal: streamSignal,
       };
@@ -296,6 +297,13 @@ export class AgentLoop {
     try {
       result = await this.#execute(call, signal);
       if (!Array.isArray(result?.content)) throw new TypeError(`The tool ${call.name} answered without content`);
+      const { parts, fault } = readParts(result.content);
+      result = { content: parts, details: result.details };
+      if (fault !== undefined) {
+        const note = `A part of what ${call.name} answered was malformed and is not here: ${fault}`;
+        result.content.push({ type: "text", text: `[${note}]` });
+        this.#host.tell({ type: "notice", level: "warning", message: note });
+      }
     } catch (error) {
       result = { content: [{ type: "text", text: signal.aborted ? abortText(error) : errorText(error) }] };
       isError = true;
@@ -306,7 +314,7 @@ export class AgentLoop {
       role: "toolResult",
       toolCallId: call.id,
       toolName: call.name,
-      content: result.content.filter(isContent),
+      content: result.content,
       ...result.details !== undefined && { details: result.details },
       isError,
       timestamp: Date.now(),
@@ -351,7 +359,8 @@ export class AgentLoop {
       // What is told while a tool runs has not been through the hooks that redact.
       if (runner.hasHandlers("tool_result") || !Array.isArray(partial?.content)) return;
       const { id: toolCallId, name: toolName } = call;
-      this.#host.tell({ type: "tool_execution_update", toolCallId, toolName, content: partial.content });
+      const content = readParts(partial.content).parts;
+      this.#host.tell({ type: "tool_execution_update", toolCallId, toolName, content });
       this.#host.observe("tool_execution_update", () => ({
         toolCallId,
         toolName,
@@ -408,10 +417,6 @@ function describe(tool: SessionTool): { name: string; description: string; param
 function abortText(error: unknown): string {
   const text = errorText(error);
   return /abort/i.test(text) ? text : `The run was aborted: ${text}`;
-}
-
-function isContent(part: unknown): part is UserContent {
-  return typeof part === "object" && part !== null && "type" in part && (part.type === "text" || part.type === "image");
 }
 
 function errorFields(error: unknown): Partial<ModelErrorEvent> {

@@ -36,6 +36,7 @@ import { errorText, kindOf, nearest } from "../values.ts";
 import { AgentLoop, type Answer, type LoopHost, type LoopOutcome } from "./agent_loop.ts";
 import { type CompactionSettings, DEFAULT_COMPACTION } from "./compaction.ts";
 import { Compactor } from "./compactor.ts";
+import { contentFault } from "../message_check.ts";
 import { buildSessionContext, messageOf } from "./context.ts";
 import { SessionMoves } from "./moves.ts";
 import { Retrier } from "./retrier.ts";
@@ -798,6 +799,8 @@ export class AgentSession {
   /** Says something as the person. */
   #say(content: string | UserContent[], { deliverAs }: SendMessageOptions = {}): void {
     this.#requireOpen();
+    const fault = contentFault(content);
+    if (fault !== undefined) throw new TypeError(`What is said as the person is malformed: ${fault}`);
     const said = typeof content === "string" ? content : textOf(content);
     const images = typeof content === "string" ? [] : content.filter((part) => part.type === "image");
     const options = { deliverAs: deliverAs ?? "steer", ...images.length > 0 && { images } };

@@ -147,7 +147,7 @@ function isCut(entry: SessionEntry): boolean {
 function isTurnStart(entry: SessionEntry | undefined): boolean {
   if (entry === undefined) return true;
   if (entry.type === "custom_message" || entry.type === "branch_summary") return true;
-  return entry.type === "message" && (entry.message.role === "user" || entry.message.role === "bashExecution");
+  return entry.type === "message" && ["user", "bashExecution"].includes(entry.message?.role);
 }
 
 function findTurnStart(branch: readonly SessionEntry[], start: number, cut: number): number {

@@ -13,7 +13,7 @@ import {
   type UserContent,
   type UserMessage,
 } from "../messages.ts";
-import { isRecord } from "../values.ts";
+import { contentFault, messageFault, soundMessage, textFault } from "../message_check.ts";
 
 /** A message in the form that models take. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolResultMessage;
@@ -32,10 +32,20 @@ export interface SessionContext {
  * Builds the agent's messages from a branch. After a compaction its summary stands in for all that came before the first
  * entry that it kept.
  *
- * @param branch The entries, root first.
+ * @param branch The entries, root first. What is malformed in them is left out.
+ * @param warn Told what was left out and why.
  * @returns The messages, and the settings in force at the end of the branch.
  */
-export function buildSessionContext(branch: readonly SessionEntry[]): SessionContext {
+export function buildSessionContext(
+  branch: readonly SessionEntry[],
+  warn?: (warning: string) => void,
+): SessionContext {
+  if (warn !== undefined) {
+    for (const entry of branch) {
+      const fault = entryFault(entry);
+      if (fault !== undefined) warn(`Entry ${entry.id} is malformed, and the model reads it without that: ${fault}`);
+    }
+  }
   let at = branch.length;
   return collectContext({
     length: branch.length,
@@ -93,7 +103,7 @@ export function collectContext(branch: BranchCursor): SessionContext {
     if (kind === 2 || kind === 1 && model === undefined) {
       const entry = branch.entry(at);
       if (entry.type === "ttsr_injection") addRules(injectedRules, entry.injectedRules);
-      else if (entry.type === "compaction" && compaction === undefined) {
+      else if (entry.type === "compaction" && compaction === undefined && entryFault(entry) === undefined) {
         compaction = entry;
         afterCompaction = first;
         firstKept = branch.indexOf(entry.firstKeptEntryId);
@@ -121,17 +131,39 @@ function summaryMessage({ summary, tokensBefore, timestamp }: CompactionEntry): 
 }
 
 /**
+ * What is wrong with an entry that puts something into the context.
+ *
+ * @param entry The entry.
+ * @returns The field and what it should be, or `undefined`.
+ */
+export function entryFault(entry: SessionEntry): string | undefined {
+  switch (entry.type) {
+    case "message":
+      return messageFault(entry.message);
+    case "custom_message":
+      return textFault(entry.customType, "customType") ?? contentFault(entry.content);
+    case "compaction":
+      return textFault(entry.summary, "summary");
+    case "branch_summary":
+      // Some programs leave an empty one out.
+      return entry.summary ? textFault(entry.summary, "summary") : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/**
  * The message that an entry puts into the context.
  *
  * @param entry The entry.
- * @returns The message, or `undefined` for an entry that the model never reads, and for compactions.
+ * @returns The message without what is malformed in it, or `undefined` for an entry that the model never reads, and for compactions.
  */
 export function messageOf(entry: SessionEntry): AgentMessage | undefined {
   switch (entry.type) {
     case "message":
-      return isRecord(entry.message) && typeof entry.message.role === "string" ? entry.message : undefined;
+      return soundMessage(entry.message);
     case "custom_message":
-      return {
+      return soundMessage({
         role: "custom",
         customType: entry.customType,
         content: entry.content,
@@ -139,9 +171,9 @@ export function messageOf(entry: SessionEntry): AgentMessage | undefined {
         ...entry.details !== undefined && { details: entry.details },
         attribution: entry.attribution ?? "agent",
         timestamp: Date.parse(entry.timestamp),
-      };
+      });
     case "branch_summary":
-      if (!entry.summary) return undefined;
+      if (!entry.summary || entryFault(entry) !== undefined) return undefined;
       return {
         role: "branchSummary",
         summary: entry.summary,
@@ -157,10 +189,15 @@ export function messageOf(entry: SessionEntry): AgentMessage | undefined {
  * Turns the agent's messages into what models take: messages of hooks and summaries become the user's, every tool call
  * gets exactly one result right after it, answers that failed are left out, and of those that were aborted the text stays.
  *
- * @param messages The messages; they are not changed.
+ * @param given The messages; they are not changed. What is malformed in them is left out.
+ * @param warn Told what was left out and why.
  * @returns Messages that a provider accepts.
  */
-export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage[] {
+export function toModelMessages(
+  given: readonly AgentMessage[],
+  warn?: (warning: string) => void,
+): ModelMessage[] {
+  const messages = soundMessages(given, warn);
   const out: ModelMessage[] = [];
   const { results, answered } = pairResults(messages);
   for (let i = 0; i < messages.length; i++) {
@@ -180,6 +217,17 @@ export function toModelMessages(messages: readonly AgentMessage[]): ModelMessage
     }
   }
   return mergeUsers(out);
+}
+
+function soundMessages(given: readonly AgentMessage[], warn?: (warning: string) => void): readonly AgentMessage[] {
+  let faulty = false;
+  for (let i = 0; i < given.length; i++) {
+    const fault = messageFault(given[i], `messages[${i}]`);
+    if (fault === undefined) continue;
+    faulty = true;
+    warn?.(`The model reads the conversation without what is malformed in it: ${fault}`);
+  }
+  return faulty ? given.map(soundMessage).filter((message) => message !== undefined) : given;
 }
 
 /** Finds for each call the result that came after it and before the same id was used again. */

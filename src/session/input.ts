@@ -8,7 +8,8 @@ import type { HookMessageInput } from "../api.ts";
 import type { SessionEntry } from "../entries.ts";
 import { type CustomMessage, type ImageContent, textOf, type UserMessage } from "../messages.ts";
 import type { SessionTool } from "../tools/mod.ts";
-import { isRecord, kindOf } from "../values.ts";
+import { contentFault, jsonFault } from "../message_check.ts";
+import { isRecord } from "../values.ts";
 
 /** What a person said. */
 export function userMessage(text: string, images: ImageContent[] | undefined): UserMessage {
@@ -25,10 +26,12 @@ export function customMessage(message: HookMessageInput): CustomMessage {
   if (!isRecord(message) || typeof message.customType !== "string") {
     throw new TypeError("A message of a hook needs a customType, which is a string");
   }
-  const { customType, content, display, details, attribution } = message;
-  if (typeof content !== "string" && !Array.isArray(content)) {
-    throw new TypeError(`The content of a ${customType} message must be a string or an array, not ${kindOf(content)}`);
-  }
+  const { customType, display, attribution } = message;
+  // Copied the way it will be written, since the hook may change what it handed in while the message waits.
+  const content = plain(message.content, customType, "content");
+  const details = plain(message.details, customType, "details");
+  const fault = contentFault(content);
+  if (fault !== undefined) throw new TypeError(`A ${customType} message is malformed: ${fault}`);
   return {
     role: "custom",
     customType,
@@ -40,9 +43,16 @@ export function customMessage(message: HookMessageInput): CustomMessage {
   };
 }
 
+function plain<T>(value: T, customType: string, field: string): T {
+  const fault = jsonFault(value, field);
+  if (fault !== undefined) throw new TypeError(`A ${customType} message is malformed: ${fault}`);
+  const text: string | undefined = JSON.stringify(value);
+  return text === undefined ? undefined as T : JSON.parse(text);
+}
+
 /** Where a move to an entry ends, and the text that can be said again there. */
 export function landing(target: SessionEntry): { newLeafId: string | null; editorText?: string } {
-  if (target.type === "message" && target.message.role === "user") {
+  if (target.type === "message" && target.message?.role === "user") {
     return { newLeafId: target.parentId, editorText: textOf(target.message.content) };
   }
   if (target.type === "custom_message") return { newLeafId: target.parentId, editorText: textOf(target.content) };

@@ -106,7 +106,7 @@ export class SessionMoves {
   /** Goes on before a user message, in a session of its own. */
   async branch(entryId: string): Promise<{ cancelled: boolean; selectedText: string }> {
     const entry = this.#host.manager().getEntry(entryId);
-    if (entry?.type !== "message" || entry.message.role !== "user") {
+    if (entry?.type !== "message" || entry.message?.role !== "user") {
       throw new Error(`Invalid entry ID for branching: ${entryId}`);
     }
     const selectedText = textOf(entry.message.content);

@@ -16,8 +16,9 @@ import type {
   SessionTreeNode,
 } from "../entries.ts";
 import type { AgentMessage, UserContent } from "../messages.ts";
-import { errorText } from "../values.ts";
-import { collectContext, type EntryKind, kindOfEntry, messageOf, type SessionContext } from "./context.ts";
+import { jsonFault } from "../message_check.ts";
+import { errorText, isRecord } from "../values.ts";
+import { collectContext, entryFault, type EntryKind, kindOfEntry, messageOf, type SessionContext } from "./context.ts";
 import { SessionFileError, SessionSaveError } from "./errors.ts";
 import { findSessionFile } from "./own_file.ts";
 import { listSessions, sessionDirectory, type SessionInfo } from "./list.ts";
@@ -290,9 +291,9 @@ export class SessionManager implements WritableSessionManager {
   getUsageStatistics(): UsageStatistics {
     const sum: UsageStatistics = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 };
     for (const entry of this.#entries) {
-      if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-      const usage = entry.message.usage;
-      if (usage === undefined) continue;
+      if (entry.type !== "message" || entry.message?.role !== "assistant") continue;
+      const { usage } = entry.message;
+      if (!isRecord(usage)) continue;
       for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) sum[key] += usage[key] ?? 0;
       sum.cost += usage.cost?.total ?? 0;
     }
@@ -337,7 +338,7 @@ export class SessionManager implements WritableSessionManager {
    *
    * @param message The message; it is copied.
    * @returns The id of the entry.
-   * @throws {TypeError} When it cannot be written as JSON.
+   * @throws {TypeError} When it is malformed or cannot be written as JSON; the text names the field.
    * @throws {SessionSaveError} When it cannot be saved, unless {@linkcode SessionManager.onSaveError} was called.
    */
   appendMessage(message: AgentMessage): string {
@@ -537,11 +538,19 @@ export class SessionManager implements WritableSessionManager {
     try {
       line = JSON.stringify({ type, id, parentId: this.#leafId, timestamp: new Date().toISOString(), ...fields });
     } catch (error) {
-      throw new TypeError(`An entry of type ${type} cannot be written as JSON: ${errorText(error)}`, { cause: error });
+      const why = Object.keys(fields).map((field) => jsonFault(fields[field], field)).find((fault) =>
+        fault !== undefined
+      );
+      throw new TypeError(`An entry of type ${type} cannot be written as JSON: ${why ?? errorText(error)}`, {
+        cause: error,
+      });
     }
+    // Reading back what is written keeps memory and file equal, whatever the caller handed in and does with it later.
+    const entry = JSON.parse(line) as SessionEntry;
+    const fault = entryFault(entry);
+    if (fault !== undefined) throw new TypeError(`An entry of type ${type} is malformed: ${fault}`);
     this.#write(line);
-    // Reading back what was written keeps memory and file equal, whatever the caller handed in and does with it later.
-    this.#add(JSON.parse(line) as SessionEntry);
+    this.#add(entry);
     return id;
   }
 
@@ -677,6 +686,10 @@ export class SessionManager implements WritableSessionManager {
       }
       if (line.parentId !== parentId) line.parentId = parentId;
       const entry = line as unknown as SessionEntry;
+      const fault = entryFault(entry);
+      if (fault !== undefined) {
+        warnings.push(`Entry ${entry.id} is malformed, and the model reads it without that: ${fault}`);
+      }
       if (parentId !== null && !this.#byId.has(parentId)) unresolved.push(entry);
       this.#add(entry);
     }

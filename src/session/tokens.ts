@@ -5,6 +5,7 @@
  */
 
 import type { AgentMessage, AssistantMessage } from "../messages.ts";
+import { isRecord } from "../values.ts";
 
 const CHARS_PER_TOKEN = 4;
 const CHARS_PER_IMAGE = 4_800;
@@ -42,10 +43,14 @@ function contentLength(content: unknown): number {
   if (!Array.isArray(content)) return 0;
   let length = 0;
   for (const part of content) {
+    // A message of a role that is not known here may hold anything.
+    if (!isRecord(part)) continue;
     if (part.type === "text") length += String(part.text).length;
     else if (part.type === "thinking") length += String(part.thinking).length;
     else if (part.type === "image") length += CHARS_PER_IMAGE;
-    else if (part.type === "toolCall") length += part.name.length + JSON.stringify(part.arguments).length;
+    else if (part.type === "toolCall") {
+      length += String(part.name).length + String(JSON.stringify(part.arguments)).length;
+    }
   }
   return length;
 }
@@ -58,7 +63,7 @@ function contentLength(content: unknown): number {
  */
 export function usedTokens(message: AssistantMessage): number | undefined {
   const { usage, stopReason } = message;
-  if (usage === undefined || stopReason === "error" || stopReason === "aborted") return undefined;
+  if (!isRecord(usage) || stopReason === "error" || stopReason === "aborted") return undefined;
   const total = usage.totalTokens || usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
   return total > 0 ? total : undefined;
 }
