@@ -90,11 +90,10 @@ export async function copyCache(boot: BootFolder, to: string): Promise<boolean> 
 
 async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
-  for await (const entry of Deno.readDir(from)) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory) await copyFolder(source, target);
-    else await Deno.copyFile(source, target);
-  }
+  await Promise.all(Array.from(Deno.readDirSync(from), ({ name, isDirectory }) => {
+    const [source, target] = [join(from, name), join(to, name)];
+    return isDirectory ? copyFolder(source, target) : Deno.copyFile(source, target);
+  }));
 }
 
 /** Keeps the caches of a child that ran no hook, so that the next ones start from them. */
