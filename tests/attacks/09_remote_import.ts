@@ -18,7 +18,7 @@ export default (pi) => {
         import(URL.createObjectURL(new Blob([`import ${JSON.stringify(`${url}x.js`)}`], { type: "text/javascript" }))),
       "a default host": () => import(`https://esm.sh/x.js?hunter2=${Math.random()}`),
       "another": () => import(`https://raw.githubusercontent.com/x.js?hunter2=${Math.random()}`),
-      "jsr.io": () => import(`https://jsr.io/x.js?hunter2=${Math.random()}`),
+      "esm.sh": () => import(`https://esm.sh/x.js?hunter2=${Math.random()}`),
       "deno.land": () => import(`https://deno.land/x/hunter2.js?${Math.random()}`),
       "require": () => createRequire(import.meta.url)(`${url}x.js`),
       "Worker": () =>

@@ -33,7 +33,7 @@ for (const grant of ["none", "an empty list", "another host", "denied altogether
     });
     const called = await a.call({ url: server.url });
     assertAllRefused(called);
-    for (const host of ["a default host", "another", "jsr.io", "deno.land"]) {
+    for (const host of ["a default host", "another", "esm.sh", "deno.land"]) {
       // Refused before anything is sent, where Deno would ask the server by default.
       assertMatch(lootOf(called)[host]!, /--no-remote is specified|Requires import access/);
     }
