@@ -6,6 +6,7 @@
 
 import { isBuiltin } from "node:module";
 import { dirname, extname, fromFileUrl, isAbsolute, resolve } from "@std/path";
+import { hookModules } from "../compat/modules.ts";
 import { isHostPackage, standInFor } from "../compat/packages.ts";
 import { lookAt, otherFile } from "../compat/resolve.ts";
 import { silentLogger } from "../hook.ts";
@@ -17,7 +18,6 @@ import {
   type SandboxExit,
   sandboxExits,
 } from "../isolation/grants.ts";
-import { modulesOf } from "../isolation/load.ts";
 import { loadHooks } from "../loader.ts";
 import { resolveHookPath } from "../paths.ts";
 import { userFilesClosedToHooks } from "../user_settings.ts";
@@ -303,7 +303,7 @@ async function compare(check: HookCheck, needs: Need[], entry: string, options: 
   let granted: Granted;
   try {
     const permissions = parseGrants(options.permissions);
-    const hookFiles = await modulesOf(entry);
+    const hookFiles = hookModules(entry).files;
     const effective = await resolveGrants(permissions, {
       project: options.cwd,
       hookFiles,

@@ -4,10 +4,10 @@
  * @module
  */
 
+import { isNode, loadParser, NO_CHILDREN, type Node, PARSER } from "../babel.ts";
 import { errorText, isRecord } from "../values.ts";
 
-/** A node of a syntax tree, as Babel's parser makes them. */
-export type Node = Record<string, unknown> & { type: string };
+export { isNode, type Node };
 
 /** A place in a file. */
 export interface Place {
@@ -33,14 +33,6 @@ export class SyntaxFault extends Error {
   }
 }
 
-interface Parser {
-  parse(code: string, options: Record<string, unknown>): unknown;
-}
-
-// Kept out of the module graph, so that only who checks a hook needs npm. The parser that src/trust uses.
-const PARSER = "npm:@babel/parser@7.28.5";
-let parser: Promise<Parser> | undefined;
-
 /**
  * Parses a module.
  *
@@ -50,10 +42,9 @@ let parser: Promise<Parser> | undefined;
  * @throws {SyntaxFault} When it is no module.
  */
 export async function parseModule(source: string, file: string): Promise<Node> {
-  const { parse } = await (parser ??= (import(PARSER) as Promise<Parser>).catch((error) => {
-    parser = undefined;
+  const { parse } = await loadParser().catch((error) => {
     throw new Error(`reading a hook without running it needs ${PARSER}, which cannot be had: ${errorText(error)}`);
-  }));
+  });
   let tree: unknown;
   try {
     tree = parse(source, {
@@ -79,33 +70,11 @@ export async function parseModule(source: string, file: string): Promise<Node> {
   throw new Error(`${PARSER} gave no program for ${file}`);
 }
 
-/** Whether a value is a node. */
-export function isNode(value: unknown): value is Node {
-  return isRecord(value) && typeof value.type === "string";
-}
-
 /** Where a node begins. */
 export function placeOf(node: Node, file: string): Place {
   const start = isRecord(node.loc) && isRecord(node.loc.start) ? node.loc.start : {};
   return { file, line: Number(start.line ?? 1), column: Number(start.column ?? 0) + 1 };
 }
-
-/** Children that never run: types, comments, places. */
-const NO_CHILDREN = new Set([
-  "loc",
-  "leadingComments",
-  "trailingComments",
-  "innerComments",
-  "extra",
-  "errors",
-  "tokens",
-  "typeAnnotation",
-  "returnType",
-  "typeParameters",
-  "typeArguments",
-  "superTypeParameters",
-  "implements",
-]);
 
 /**
  * Visits the nodes below a value in the order of the source, types left out.

@@ -183,14 +183,6 @@ function descriptor(kind: string, entry: string | undefined): Deno.PermissionDes
   return { name: kind, ...(entry === undefined ? {} : { [field]: entry }) } as Deno.PermissionDescriptor;
 }
 
-/**
- * The hook's own code: its file, and the modules below its folder that it imports by a relative path. It needs to read them to be
- * loaded. Data, and code elsewhere, it must be granted.
- */
-export function modulesOf(entry: string): Promise<string[]> {
-  return Promise.resolve(hookModules(entry).files);
-}
-
 /** The runtime reads the source map that a module names without asking for permission, be it a device or somebody's secret. */
 function requireMapInside(file: string): void {
   let source: string;

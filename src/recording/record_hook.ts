@@ -7,6 +7,7 @@
 import type { HookAPI } from "../api.ts";
 import { covers } from "../check/granted.ts";
 import type { HookEvent } from "../events.ts";
+import { hookModules } from "../compat/modules.ts";
 import { runProgram } from "../exec.ts";
 import { type LoadedHook, silentLogger } from "../hook.ts";
 import { cacheFolder } from "../isolation/boot_folder.ts";
@@ -20,7 +21,6 @@ import {
   type SandboxExit,
   sandboxExits,
 } from "../isolation/grants.ts";
-import { modulesOf } from "../isolation/load.ts";
 import { loadHooks } from "../loader.ts";
 import { resolveHookPath } from "../paths.ts";
 import { HookRunner } from "../runner.ts";
@@ -85,7 +85,7 @@ export interface Recording extends Proposal {
 export async function recordHook(options: RecordOptions): Promise<Recording> {
   const { path, cwd } = options;
   const resolvedPath = resolveHookPath(path, cwd);
-  const hookFiles = await modulesOf(resolvedPath);
+  const hookFiles = hookModules(resolvedPath).files;
   const cache = cacheFolder();
   const closed = userFilesClosedToHooks();
   const during = duringRecording(options);

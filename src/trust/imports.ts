@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isNode, loadParser, NO_CHILDREN, type Node } from "../babel.ts";
 import { errorText, isRecord } from "../values.ts";
 
 /** What a module reaches for. */
@@ -18,18 +19,6 @@ export interface ModuleImports {
   uncovered: string[];
 }
 
-type Node = Record<string, unknown> & { type: string };
-
-interface Parser {
-  parse(code: string, options: Record<string, unknown>): unknown;
-}
-
-// Kept out of the module graph, so that only who approves a hook needs npm. A full parser, since what a scanner of tokens
-// overlooks (a regular expression that looks like a comment, a JSX pragma) would be code that nobody approved. Pinned, since
-// it decides what an approval covers.
-const PARSER = "npm:@babel/parser@7.28.5";
-let parser: Promise<Parser> | undefined;
-
 /**
  * Finds what a module reaches for.
  *
@@ -39,7 +28,7 @@ let parser: Promise<Parser> | undefined;
  * @throws {Error} When the source cannot be parsed.
  */
 export async function importsOf(source: string, path: string): Promise<ModuleImports> {
-  const { parse } = await (parser ??= import(PARSER) as Promise<Parser>);
+  const { parse } = await loadParser();
   const found = new Finder();
   let file: unknown;
   try {
@@ -194,27 +183,6 @@ class Finder {
     const line = isRecord(node.loc) && isRecord(node.loc.start) ? node.loc.start.line : "?";
     this.#uncovered.add(`line ${line}: ${what}`);
   }
-}
-
-const NO_CHILDREN = new Set([
-  "loc",
-  "leadingComments",
-  "trailingComments",
-  "innerComments",
-  "extra",
-  "errors",
-  "tokens",
-  // Types are erased before anything runs.
-  "typeAnnotation",
-  "returnType",
-  "typeParameters",
-  "typeArguments",
-  "superTypeParameters",
-  "implements",
-]);
-
-function isNode(value: unknown): value is Node {
-  return isRecord(value) && typeof value.type === "string";
 }
 
 function isIdentifier(node: unknown, name: string): boolean {
