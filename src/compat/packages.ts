@@ -14,6 +14,9 @@ export type StandIn =
   | "typebox_value"
   | "typebox_compiler";
 
+/** The package from npm that draws the chat, and that hooks get which need more of pi-tui than its stand-in has. Pinned. */
+export const PI_TUI = "npm:@mariozechner/pi-tui@0.73.1";
+
 const SCOPES = "@(?:f5-sales-demo|oh-my-pi|mariozechner|earendil-works)";
 const HOST = new RegExp(`^(?:npm:)?${SCOPES}/(xcsh|pi-coding-agent|pi-tui|pi-ai|pi-agent-core)(?:@[^/]*)?(?:/(.*))?$`);
 const TYPEBOX = /^(?:npm:)?(?:@sinclair\/)?typebox(?:@[^/]*)?(?:\/(.*))?$/;
