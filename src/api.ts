@@ -119,6 +119,13 @@ export interface Theme {
   inverse(text: string): string;
 }
 
+/** Makes the component that {@linkcode HookUIContext.custom} shows; `done` closes it with a result. */
+export type CustomFactory<T> = (
+  tui: unknown,
+  theme: Theme,
+  done: (result: T) => void,
+) => Component | Promise<Component>;
+
 /** How long a question stays open. */
 export interface DialogOptions {
   /** Closes it after this time, in ms. */
@@ -144,9 +151,7 @@ export interface HookUIContext {
   /** Extension: shows lines beside the editor until they are replaced; `undefined` takes them away. Nothing without UI. */
   setWidget(key: string, content: WidgetContent, options?: WidgetOptions): void;
   /** Shows a component until it calls `done`; `undefined` without UI, and the factory is never called. */
-  custom<T>(
-    factory: (tui: unknown, theme: Theme, done: (result: T) => void) => Component | Promise<Component>,
-  ): Promise<T | undefined>;
+  custom<T>(factory: CustomFactory<T>, dialog?: DialogOptions): Promise<T | undefined>;
   /** Replaces the text of the prompt editor. */
   setEditorText(text: string): void;
   /** The text of the prompt editor; `""` without UI. */

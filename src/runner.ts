@@ -98,13 +98,16 @@ export interface HookRunnerOptions {
   abort?: () => void;
   /** Whether messages wait to be delivered; `false` when absent. */
   hasQueuedMessages?: () => boolean;
-  /** Ways to reach the person; none when absent. */
-  uiContext?: HookUIContext;
+  /** Ways to reach the person, or what makes them for a hook by its path, so that a dialog can name who asks; none when absent. */
+  uiContext?: UIContextSource;
   /** Whether a person can answer; `false` when absent. */
   hasUI?: boolean;
   /** What the host does for hooks beyond the contract. */
   actions?: Partial<HookActions>;
 }
+
+/** Ways to reach the person: the same for all hooks, or made for a hook by its path; without one, for the session itself. */
+export type UIContextSource = HookUIContext | ((hookPath?: string) => HookUIContext);
 
 /** Events whose outcome `emit` gives; the others have a method of their own, or none. */
 export type EmittedResult<N extends HookEventName> = N extends "tool_call" | "context" | "before_agent_start"
@@ -170,7 +173,9 @@ export class HookRunner {
   #newSession: NewSessionHandler = () => Promise.resolve({ cancelled: false });
   #branch: BranchHandler = () => Promise.resolve({ cancelled: false });
   #navigateTree: NavigateTreeHandler = () => Promise.resolve({ cancelled: false });
-  #ui: HookUIContext = createNoOpUIContext();
+  #ui: UIContextSource = createNoOpUIContext();
+  /** What was made for each hook. */
+  readonly #uis = new Map<string | undefined, HookUIContext>();
   #hasUI = false;
   #actions: Partial<HookActions> | undefined;
   readonly #tools = new WeakMap<HookTool, Tool>();
@@ -211,6 +216,7 @@ export class HookRunner {
     this.#branch = options.branchHandler ?? this.#branch;
     this.#navigateTree = options.navigateTreeHandler ?? this.#navigateTree;
     this.#ui = options.uiContext ?? createNoOpUIContext();
+    this.#uis.clear();
     this.#hasUI = options.hasUI ?? false;
     this.#actions = options.actions;
     for (const hook of this.#hooks) {
@@ -385,7 +391,7 @@ export class HookRunner {
       newSession: (options?: NewSessionOptions) => this.#newSession(options),
       branch: (entryId: string) => this.#branch(entryId),
       navigateTree: (targetId: string, options?: { summarize?: boolean }) => this.#navigateTree(targetId, options),
-    }, Object.getOwnPropertyDescriptors(this.#createContext())) as HookCommandContext;
+    }, Object.getOwnPropertyDescriptors(this.#createContext(hook))) as HookCommandContext;
     return hook?.extendContext?.(context) ?? context;
   }
 
@@ -421,7 +427,7 @@ export class HookRunner {
 
   /** Ways to reach the person. */
   getUIContext(): HookUIContext {
-    return this.#ui;
+    return this.#uiOf(undefined);
   }
 
   /** Whether a person can answer. */
@@ -625,18 +631,25 @@ export class HookRunner {
   #contextOf(hook: LoadedHook): HookContext {
     let context = this.#contexts.get(hook);
     if (context === undefined) {
-      const created = this.#createContext();
+      const created = this.#createContext(hook);
       this.#contexts.set(hook, context = hook.extendContext?.(created) ?? created);
     }
     return context;
   }
 
-  #createContext(): HookContext {
+  #uiOf(hookPath: string | undefined): HookUIContext {
+    if (typeof this.#ui !== "function") return this.#ui;
+    let ui = this.#uis.get(hookPath);
+    if (ui === undefined) this.#uis.set(hookPath, ui = this.#ui(hookPath));
+    return ui;
+  }
+
+  #createContext(hook: LoadedHook | undefined): HookContext {
     // deno-lint-ignore no-this-alias
     const runner = this;
     return {
       get ui() {
-        return runner.#ui;
+        return runner.#uiOf(hook?.path);
       },
       get hasUI() {
         return runner.#hasUI;

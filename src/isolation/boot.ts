@@ -9,6 +9,7 @@ import { readSync, writeSync } from "node:fs";
 import { ACTIONS, contextActions, type HookActions, type WidgetContent, type WidgetOptions } from "../actions.ts";
 import type {
   Component,
+  CustomFactory,
   DialogOptions,
   ExecOptions,
   ExecResult,
@@ -164,11 +165,11 @@ async function question(
   args: unknown[],
   { timeout, signal }: DialogOptions = {},
   event: number | null,
+  id: number = ++lastId,
 ): Promise<unknown> {
-  if (timeout === undefined && signal === undefined) return await ask(method, args, event);
-  const id = ++lastId;
+  if (timeout === undefined && signal === undefined) return await ask(method, args, event, id);
   const cancel = () => send({ t: "cancel", id });
-  const answer = ask(method, [...args, { timeout, closes: signal !== undefined }], event, id);
+  const answer = ask(method, [...args, { timeout }], event, id);
   signal?.addEventListener("abort", cancel, { once: true });
   if (signal?.aborted) cancel();
   try {
@@ -200,7 +201,8 @@ function createUI(event: number | null): HookUIContext {
     setStatus: (key, text) => tell("ui.setStatus", [key, text]),
     setEditorText: (text) => tell("ui.setEditorText", [text]),
     getEditorText: () => String(sync("ui.getEditorText", [])),
-    custom: <T>(factory: CustomFactory<T>) => openCustom(factory, event) as Promise<T | undefined>,
+    custom: <T>(factory: CustomFactory<T>, dialog?: DialogOptions) =>
+      openCustom(factory, dialog, event) as Promise<T | undefined>,
     theme,
   };
 }
@@ -281,12 +283,6 @@ function writableSession(setup: number): WritableSessionManager {
 
 // ——— Components: the child draws, the host shows ———
 
-type CustomFactory<T> = (
-  tui: unknown,
-  theme: Theme,
-  done: (result: T) => void,
-) => Component | Promise<Component>;
-
 interface Custom {
   factory: CustomFactory<unknown>;
   component?: Promise<Component>;
@@ -295,11 +291,15 @@ interface Custom {
 
 const customs = new Map<number, Custom>();
 
-async function openCustom(factory: CustomFactory<unknown>, event: number | null): Promise<unknown> {
+async function openCustom(
+  factory: CustomFactory<unknown>,
+  dialog: DialogOptions | undefined,
+  event: number | null,
+): Promise<unknown> {
   const id = ++lastId;
   customs.set(id, { factory, columns: 80 });
   try {
-    return await ask("ui.custom", [], event, id);
+    return await question("ui.custom", [], dialog, event, id);
   } finally {
     await closeCustom(id);
   }

@@ -90,17 +90,17 @@ export class Desk {
       case "exec":
         return await this.#exec(args, signal);
       case "ui.select":
-        return await this.#ui.select(text(args[0]), list(args[1]).map(text), ...dialog(args[2], signal));
+        return await this.#ui.select(text(args[0]), list(args[1]).map(text), dialog(args[2], signal));
       case "ui.confirm":
-        return await this.#ui.confirm(text(args[0]), text(args[1]), ...dialog(args[2], signal));
+        return await this.#ui.confirm(text(args[0]), text(args[1]), dialog(args[2], signal));
       case "ui.input":
-        return await this.#ui.input(text(args[0]), ...withDialog(args[1], dialog(args[2], signal)));
+        return await this.#ui.input(text(args[0]), optional(args[1]), dialog(args[2], signal));
       case "ui.editor":
-        return await this.#ui.editor(text(args[0]), ...withDialog(args[1], dialog(args[2], signal)));
+        return await this.#ui.editor(text(args[0]), optional(args[1]), dialog(args[2], signal));
       case "action":
         return await this.#act(args, true);
       case "ui.custom":
-        return await this.#custom(id);
+        return await this.#custom(id, dialog(args[0], signal));
       case "waitForIdle":
         return await this.#command.waitForIdle();
       case "newSession":
@@ -298,7 +298,7 @@ export class Desk {
     }
   }
 
-  async #custom(id: number): Promise<unknown> {
+  async #custom(id: number, options: DialogOptions): Promise<unknown> {
     let view: RemoteComponent | undefined;
     try {
       return await this.#ui.custom<unknown>((tui, theme, done) => {
@@ -311,7 +311,7 @@ export class Desk {
         );
         this.#customs.set(id, view);
         return view;
-      });
+      }, options);
     } finally {
       this.#customs.delete(id);
       this.line.tell({ t: "close", ui: id });
@@ -444,19 +444,13 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : errorText(value);
 }
 
-function optional(value: unknown): [string] | [] {
-  return value === undefined ? [] : [text(value)];
+function optional(value: unknown): string | undefined {
+  return value === undefined ? undefined : text(value);
 }
 
-function dialog(value: unknown, signal: AbortSignal): [DialogOptions] | [] {
-  if (!isRecord(value)) return [];
-  const { timeout, closes } = value;
-  return [{ ...(typeof timeout === "number" ? { timeout } : {}), ...(closes === true ? { signal } : {}) }];
-}
-
-function withDialog(value: unknown, given: [DialogOptions] | []): [string?, DialogOptions?] {
-  const [options] = given;
-  return options === undefined ? optional(value) : [value === undefined ? "" : text(value), options];
+/** The question is closed, too, when the hook takes it back or its process ends. */
+function dialog(value: unknown, signal: AbortSignal): DialogOptions {
+  return isRecord(value) && typeof value.timeout === "number" ? { timeout: value.timeout, signal } : { signal };
 }
 
 function list(value: unknown): readonly unknown[] {

@@ -5,14 +5,7 @@
  */
 
 import type { HookActions } from "../actions.ts";
-import type {
-  HookMessageInput,
-  HookUIContext,
-  Model,
-  ModelRegistry,
-  NewSessionOptions,
-  SendMessageOptions,
-} from "../api.ts";
+import type { HookMessageInput, Model, ModelRegistry, NewSessionOptions, SendMessageOptions } from "../api.ts";
 import type { CompactionResult, HookEvent, HookEventName, HookResult, Rule, TodoItem } from "../events.ts";
 import { execCommand } from "../exec.ts";
 import type { LoadedHook } from "../hook.ts";
@@ -27,7 +20,7 @@ import {
 } from "../messages.ts";
 import type { LanguageModel } from "../models/model.ts";
 import { describeModel, ModelList } from "../models/registry.ts";
-import { HookRunner } from "../runner.ts";
+import { HookRunner, type UIContextSource } from "../runner.ts";
 import { HookToolWrapper } from "../tool_wrapper.ts";
 import type { Tool } from "../tool.ts";
 import { withDialogLimits } from "../ui/dialogs.ts";
@@ -83,8 +76,8 @@ export interface AgentSessionOptions {
   systemPrompt?: string;
   /** The models that there are; the one in use when absent. */
   modelRegistry?: ModelRegistry;
-  /** Ways to reach the person; none when absent. */
-  uiContext?: HookUIContext;
+  /** Ways to reach the person, the same for all hooks or made for one by its path; none when absent. */
+  uiContext?: UIContextSource;
   /** Whether a person can answer; default false. */
   hasUI?: boolean;
   /** When the context is compacted. */
@@ -239,7 +232,7 @@ export class AgentSession {
       waitForIdle: () => this.waitForIdle(),
       abort: () => void this.abort(),
       hasQueuedMessages: () => this.#steering.length + this.#followUps.length > 0,
-      ...options.uiContext && { uiContext: withDialogLimits(options.uiContext) },
+      ...options.uiContext && { uiContext: this.#limitedUI(options.uiContext) },
       hasUI: options.hasUI ?? false,
       actions: this.#actions(),
     });
@@ -612,6 +605,14 @@ export class AgentSession {
   /** As {@linkcode AgentSession.dispose}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  /** Questions are closed when the agent is stopped. */
+  #limitedUI(source: UIContextSource): UIContextSource {
+    const stopped = () => this.#asking.signal;
+    return typeof source === "function"
+      ? (hookPath) => withDialogLimits(source(hookPath), stopped)
+      : withDialogLimits(source, stopped);
   }
 
   async #start(): Promise<void> {

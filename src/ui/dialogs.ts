@@ -4,62 +4,66 @@
  * @module
  */
 
-import type { DialogOptions, HookUIContext } from "../api.ts";
+import type { CustomFactory, DialogOptions, HookUIContext } from "../api.ts";
 
 /**
- * Makes the questions of a UI end when their time is over or their signal aborts, whatever the UI does about it. Everything else
- * is the UI's own.
+ * Makes the questions of a UI end when their time is over, their signal aborts, or whoever has them asked stops, whatever the UI
+ * does about it. Everything else is the UI's own.
  *
  * @param ui The UI.
+ * @param stopped The signal that closes a question that is asked now.
  * @returns The UI with such questions.
  */
-export function withDialogLimits(ui: HookUIContext): HookUIContext {
+export function withDialogLimits(ui: HookUIContext, stopped: () => AbortSignal): HookUIContext {
+  const limited = <T>(dialog: DialogOptions | undefined, closed: T, ask: (own: DialogOptions) => Promise<T>) =>
+    withLimits(dialog ?? {}, stopped(), closed, ask);
   return Object.create(ui, {
     select: {
       value: (title: string, options: string[], dialog?: DialogOptions) =>
-        limited(dialog, undefined, (own) => ui.select(title, options, ...own)),
+        limited(dialog, undefined, (own) => ui.select(title, options, own)),
     },
     confirm: {
       value: (title: string, message: string, dialog?: DialogOptions) =>
-        limited(dialog, false, (own) => ui.confirm(title, message, ...own)),
+        limited(dialog, false, (own) => ui.confirm(title, message, own)),
     },
     input: {
       value: (title: string, placeholder?: string, dialog?: DialogOptions) =>
-        limited(dialog, undefined, (own) => ui.input(title, ...text(placeholder, own))),
+        limited(dialog, undefined, (own) => ui.input(title, placeholder, own)),
     },
     editor: {
       value: (title: string, prefill?: string, dialog?: DialogOptions) =>
-        limited(dialog, undefined, (own) => ui.editor(title, ...text(prefill, own))),
+        limited(dialog, undefined, (own) => ui.editor(title, prefill, own)),
+    },
+    custom: {
+      value: <T>(factory: CustomFactory<T>, dialog?: DialogOptions) =>
+        limited<T | undefined>(dialog, undefined, (own) => ui.custom(factory, own)),
     },
   }) as HookUIContext;
 }
 
-/** Arguments after the title; what was not given is left out. */
-function text(given: string | undefined, own: [DialogOptions] | []): [string?, DialogOptions?] {
-  const [dialog] = own;
-  return dialog !== undefined ? [given as string, dialog] : given === undefined ? [] : [given];
-}
+/** The longest time that a timer takes, in ms. */
+const LONGEST = 2 ** 31 - 1;
 
-async function limited<T>(
-  dialog: DialogOptions | undefined,
+async function withLimits<T>(
+  { timeout, signal }: DialogOptions,
+  stopped: AbortSignal,
   closed: T,
-  ask: (own: [DialogOptions] | []) => Promise<T>,
+  ask: (own: DialogOptions) => Promise<T>,
 ): Promise<T> {
-  const { timeout, signal } = dialog ?? {};
-  if (timeout === undefined && signal === undefined) return await ask([]);
-  if (signal?.aborted) return closed;
   const end = new AbortController();
   const stop = () => end.abort();
-  const timer = timeout === undefined ? undefined : setTimeout(stop, Math.max(0, timeout));
-  signal?.addEventListener("abort", stop, { once: true });
   const over = new Promise<T>((resolve) => end.signal.addEventListener("abort", () => resolve(closed), { once: true }));
+  const timer = timeout === undefined ? undefined : setTimeout(stop, Math.min(Math.max(0, timeout), LONGEST));
+  const signals = signal === undefined ? [stopped] : [stopped, signal];
+  for (const each of signals) {
+    if (each.aborted) stop();
+    each.addEventListener("abort", stop, { once: true });
+  }
   try {
-    return await Promise.race([
-      ask([{ signal: end.signal, ...(timeout === undefined ? {} : { timeout }) }]),
-      over,
-    ]);
+    if (end.signal.aborted) return closed;
+    return await Promise.race([ask({ signal: end.signal, ...(timeout === undefined ? {} : { timeout }) }), over]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
+    for (const each of signals) each.removeEventListener("abort", stop);
   }
 }
