@@ -445,7 +445,7 @@ function text(value: unknown): string {
 }
 
 function optional(value: unknown): string | undefined {
-  return value === undefined ? undefined : text(value);
+  return value === undefined || value === null ? undefined : text(value);
 }
 
 /** The question is closed, too, when the hook takes it back or its process ends. */

@@ -50,7 +50,7 @@ async function play(root: string, paths: string[], permissions: HookPermissions 
     uiContext: {
       select: (...args) => (log.push(["select", ...args.slice(0, 2)]), Promise.resolve(args[1][0])),
       confirm: (...args) => (log.push(["confirm", ...args.slice(0, 2)]), Promise.resolve(true)),
-      input: (...args) => (log.push(["input", ...args.slice(0, 2)]), Promise.resolve("typed")),
+      input: (title, placeholder = "") => (log.push(["input", title, placeholder]), Promise.resolve("typed")),
       editor: (...args) => (log.push(["editor", args[0], args[1]]), Promise.resolve(args[1])),
       notify: note("notify"),
       setStatus: note("status"),
