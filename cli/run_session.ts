@@ -5,18 +5,18 @@
  */
 
 import type { HookLogger, HookUIContext } from "../src/api.ts";
-import type { LoadedHook } from "../src/hook.ts";
 import { AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
 import { ScriptedModel } from "../src/models/scripted.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
 import { keepColours } from "../src/ui/text.ts";
-import { errorText, nearest } from "../src/values.ts";
+import { errorText } from "../src/values.ts";
 import { folderOf, promptOf } from "./arguments.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
 import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
 import { readPrompts } from "./interactive.ts";
 import { Output } from "./output.ts";
-import { runSessionCommand, SESSION_COMMANDS } from "./session_commands.ts";
+import { flagsOf } from "./hook_flags.ts";
+import { runBashLine, submit } from "./session_commands.ts";
 import { type ModelOptions, openModel, openSession, type SessionOptions } from "./session_source.ts";
 import { JsonReporter, type Reporter, TextReporter } from "./report.ts";
 
@@ -86,14 +86,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
   output.closed.addEventListener("abort", () => void session.abort());
 
   const say = (text: string) => options.json ? output.record({ type: "output", text }) : output.line(text);
-  const take = async (text: string): Promise<boolean> => {
-    const outcome = await runSessionCommand(text, { session, cwd, say });
-    if (outcome === false) {
-      await session.prompt(text).catch((error) => Promise.reject(withNearest(error, text, session)));
-    }
-    await session.waitForIdle();
-    return outcome !== "quit";
-  };
+  const take = (text: string) => submit(text, { session, cwd, say });
 
   try {
     await session.start();
@@ -102,13 +95,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
       const ask = () => Deno.stdin.isTerminal() && !options.json && output.write("> ");
       for await (const line of readPrompts(ask)) {
         try {
-          const bash = /^!(!?)\s*(\S[\s\S]*)$/.exec(line);
-          if (bash !== null) {
-            const { output: printed, exitCode } = await session.runBash(bash[2]!, {
-              excludeFromContext: bash[1] !== "",
-            });
-            say(printed.trimEnd() + (exitCode === 0 ? "" : `\n(exit code ${exitCode})`));
-          } else if (!await take(line)) break;
+          if (!await runBashLine(line, session, say) && await take(line) === "quit") break;
         } catch (error) {
           report.notify(errorText(error), "error");
         }
@@ -127,32 +114,6 @@ export async function runSession(options: RunOptions, argument: string | undefin
   if (failed) throw new ExitError(EXIT_FAILED);
 }
 
-/** What the person gave for the flags that hooks declare. */
-function flagsOf(given: readonly string[], hooks: readonly LoadedHook[]): Record<string, boolean | string> {
-  const declared = new Map(hooks.toReversed().flatMap((hook) => [...hook.flags ?? []]));
-  return Object.fromEntries(given.map((text) => {
-    const [, name = text, value] = /^([^=]*)=([\s\S]*)$/.exec(text) ?? [];
-    const flag = declared.get(name);
-    if (flag === undefined) {
-      const near = nearest(name, declared.keys());
-      const hint = near !== undefined
-        ? `did you mean ${near}?`
-        : declared.size > 0
-        ? `they declare ${[...declared.keys()].join(", ")}`
-        : "no hook declares a flag";
-      throw new UsageError(`--flag ${text}: no hook declares it; ${hint}`);
-    }
-    if (flag.type === "string") {
-      if (value === undefined) throw new UsageError(`--flag ${text}: it needs a value: --flag ${name}=…`);
-      return [name, value];
-    }
-    if (value !== undefined && value !== "true" && value !== "false") {
-      throw new UsageError(`--flag ${text}: it is on or off: --flag ${name}`);
-    }
-    return [name, value !== "false"];
-  }));
-}
-
 /** Does one thing after the other: at once, unless the one before takes time. */
 class Sequence {
   #last: Promise<void> | undefined;
@@ -168,17 +129,6 @@ class Sequence {
   async end(): Promise<void> {
     while (this.#last !== undefined) await this.#last;
   }
-}
-
-/** Names the nearest of all commands, those that every session has included. */
-function withNearest(error: unknown, text: string, session: AgentSession): unknown {
-  if (!(error instanceof UnknownCommandError)) return error;
-  const name = text.slice(1).split(/\s/, 1)[0]!;
-  const names = [...SESSION_COMMANDS, ...session.runner.getRegisteredCommands().map((command) => command.name)];
-  const near = nearest(name, names);
-  return new UnknownCommandError(
-    `There is no command /${name}; ${near === undefined ? "/help lists them" : `did you mean /${near}?`}`,
-  );
 }
 
 function loggerOf(report: Reporter): HookLogger {

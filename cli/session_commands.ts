@@ -7,10 +7,11 @@
 import type { SessionEntry, SessionTreeNode } from "../src/entries.ts";
 import { EVENT_NAMES, EXTENSION_EVENT_NAMES } from "../src/events.ts";
 import { textOf } from "../src/messages.ts";
-import type { AgentSession } from "../src/session/agent_session.ts";
+import { type AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
 import { messageOf } from "../src/session/context.ts";
 import { SessionManager } from "../src/session/store.ts";
 import { plainText } from "../src/ui/text.ts";
+import { nearest } from "../src/values.ts";
 import { findSession, sessionList } from "./session_source.ts";
 
 /** What a command needs. */
@@ -147,8 +148,10 @@ const COMMANDS: Readonly<Record<string, SessionCommand>> = {
   quit: { usage: "/quit", description: "End the session", run: () => "quit" },
 };
 
-/** Names of the commands, without the slash. */
-export const SESSION_COMMANDS: readonly string[] = Object.keys(COMMANDS);
+/** The commands, without the slash, and what they do. */
+export function sessionCommands(): { name: string; description: string }[] {
+  return Object.entries(COMMANDS).map(([name, { description }]) => ({ name, description }));
+}
 
 /**
  * Runs a command that every session has.
@@ -160,6 +163,48 @@ export async function runSessionCommand(text: string, context: SessionCommandCon
   const name = match?.[1] ?? "";
   if (!Object.hasOwn(COMMANDS, name)) return false;
   return await COMMANDS[name]!.run((match?.[2] ?? "").trim(), context) ?? true;
+}
+
+/**
+ * Does what the person said: runs a command, or prompts the agent and waits for it.
+ *
+ * @returns `"quit"` when the session is to end.
+ * @throws {UnknownCommandError} When it begins like a command and there is none of that name.
+ */
+export async function submit(text: string, context: SessionCommandContext): Promise<"quit" | void> {
+  const { session } = context;
+  const outcome = await runSessionCommand(text, context);
+  if (outcome === false) {
+    await session.prompt(text).catch((error) => Promise.reject(withNearest(error, text, session)));
+  }
+  await session.waitForIdle();
+  if (outcome === "quit") return outcome;
+}
+
+/**
+ * Runs the program of a line that begins with `!`; with `!!`, the model does not get to see it.
+ *
+ * @returns Whether the line was one.
+ */
+export async function runBashLine(line: string, session: AgentSession, say: (text: string) => void): Promise<boolean> {
+  const [, quiet, command] = /^!(!?)\s*(\S[\s\S]*)$/.exec(line) ?? [];
+  if (command === undefined) return false;
+  const { output, exitCode } = await session.runBash(command, { excludeFromContext: quiet !== "" });
+  say(output.trimEnd() + (exitCode === 0 ? "" : `\n(exit code ${exitCode})`));
+  return true;
+}
+
+/** Names the nearest of all commands, those that every session has included. */
+function withNearest(error: unknown, text: string, session: AgentSession): unknown {
+  if (!(error instanceof UnknownCommandError)) return error;
+  const name = text.slice(1).split(/\s/, 1)[0]!;
+  const near = nearest(name, [
+    ...Object.keys(COMMANDS),
+    ...session.runner.getRegisteredCommands().map((each) => each.name),
+  ]);
+  return new UnknownCommandError(
+    `There is no command /${name}; ${near === undefined ? "/help lists them" : `did you mean /${near}?`}`,
+  );
 }
 
 function nameOf(session: AgentSession): string {
