@@ -110,6 +110,16 @@ function placeIn(text: string): string {
   return place === null ? "" : ` (${decodeURI(place[1]!.replace(/^file:\/\//, "").replace(/#reload-\d+/, ""))})`;
 }
 
+/** Reads a load error about a name that a module does not export. */
+export function lackingModule(
+  text: string,
+): { name: string; module: string; file?: string; line?: number } | undefined {
+  const found = /it imports "([^"]+)" from "([^"]+)", which does not export it(?: \((.+?):(\d+)\))?/.exec(text);
+  if (found === null) return undefined;
+  const [, name, module, file, line] = found;
+  return { name: name!, module: module!, ...(file === undefined ? {} : { file, line: Number(line) }) };
+}
+
 function lackingName(module: string, name: string, error: unknown): string {
   const place = placeIn(`${errorText(error)}\n${error instanceof Error ? error.stack ?? "" : ""}`);
   return `it imports ${JSON.stringify(name)} from ${JSON.stringify(module)}, which does not export it${place}; ` +

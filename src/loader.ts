@@ -215,14 +215,30 @@ async function loadInProcess(
   const run: HookAPI["exec"] = (command, args, execOptions) =>
     execCommand(command, args, execOptions?.cwd ?? cwd, execOptions);
   const { hook, api } = createHook({ ...options, exec: exec ?? run });
-  const { needsCompat, fault } = hookModules(entry);
+  const { files, needsCompat, namesPackages, fault } = hookModules(entry);
   if (fault !== undefined) throw new Error(fault);
-  if (needsCompat) await learnCompat();
-  await withTimeout(
-    timeout,
-    `${resolvedPath} did not finish loading within ${timeout} ms`,
-    () => importHook(toFileUrl(entry).href, api, learnCompat),
-  );
+  let url = toFileUrl(entry).href;
+  const load = () =>
+    withTimeout(
+      timeout,
+      `${resolvedPath} did not finish loading within ${timeout} ms`,
+      () => importHook(url, api, learnCompat),
+    );
+  const reload = needsCompat ? await learnCompat() : undefined;
+  if (reload === undefined || !namesPackages) {
+    await load();
+    return hook;
+  }
+  const { givePackages } = await import("./compat/npm.ts");
+  if (await givePackages(files)) url = reload(url);
+  try {
+    await load();
+  } catch (error) {
+    // Its text did not show what it needs, its import did; until that is there, nothing of it runs.
+    if (await givePackages(files, error) === undefined) throw error;
+    url = reload(url);
+    await load();
+  }
   return hook;
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { dirname, extname, join, resolve, SEPARATOR, toFileUrl } from "@std/path";
-import { isBareBuiltIn, isHostPackage, standInFor } from "./packages.ts";
+import { isBareBuiltIn, isHostPackage, packageOf, standInFor } from "./packages.ts";
 import { lookAt, otherFile } from "./resolve.ts";
 import { bunUse, codeOf, seenImports, usesCommonJs } from "./source.ts";
 
@@ -15,6 +15,8 @@ export interface HookModules {
   files: string[];
   /** Whether they import what Deno does not find by itself. */
   needsCompat: boolean;
+  /** Whether they import a package from npm of which the stand-in may have too little. */
+  namesPackages: boolean;
   /** Whether they name built-in modules without `node:`, which Deno knows only where it may use npm. */
   bareBuiltIns: boolean;
   /** Why the hook can run in no host of ours, as part of a load error. */
@@ -40,6 +42,7 @@ export function hookModules(entry: string): HookModules {
   const files = new Set<string>();
   const waiting = [entry];
   let needsCompat = false;
+  let namesPackages = false;
   let bareBuiltIns = false;
   let fault: string | undefined;
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
@@ -61,7 +64,8 @@ export function hookModules(entry: string): HookModules {
         if (isStatic(text, index) && isCode(index) && lookAt(path) === "missing") {
           fault ??= notFound(path, file, text, index);
         }
-      } else if (standInFor(specifier) !== undefined) needsCompat = true;
+      } else if (packageOf(specifier) !== undefined) needsCompat = namesPackages = true;
+      else if (standInFor(specifier) !== undefined) needsCompat = true;
       else if (isBareBuiltIn(specifier)) bareBuiltIns = true;
       else if (isHostPackage(specifier) && isCode(index)) fault ??= inventedPackage(specifier, file, text, index);
     }
@@ -71,7 +75,7 @@ export function hookModules(entry: string): HookModules {
       if (path.startsWith(root + SEPARATOR) && MODULES.has(extname(path).toLowerCase())) waiting.push(path);
     }
   }
-  return { files: [...files], needsCompat, bareBuiltIns, ...(fault === undefined ? {} : { fault }) };
+  return { files: [...files], needsCompat, namesPackages, bareBuiltIns, ...(fault === undefined ? {} : { fault }) };
 }
 
 /** The text with imports of types alone blanked: they are erased before anything is imported. */

@@ -17,9 +17,27 @@ export type StandIn =
 /** The package from npm that draws the chat, and that hooks get which need more of pi-tui than its stand-in has. Pinned. */
 export const PI_TUI = "npm:@mariozechner/pi-tui@0.73.1";
 
+/** A package from npm of which hooks may need more than its stand-in has. */
+export type Package = "pi_tui" | "typebox" | "sinclair_typebox";
+
+/** Where each package comes from. Pinned, since what is laid beside an isolated hook is checked. */
+export const PACKAGES: { readonly [P in Package]: string } = {
+  pi_tui: PI_TUI,
+  typebox: "npm:typebox@1.4.3",
+  sinclair_typebox: "npm:@sinclair/typebox@0.34.52",
+};
+
+/** A module of a package: `/value` of `typebox/value`, and nothing of `typebox`. */
+export interface PackagePath {
+  /** The package. */
+  name: Package;
+  /** The module in it. */
+  path: string;
+}
+
 const SCOPES = "@(?:f5-sales-demo|oh-my-pi|mariozechner|earendil-works)";
 const HOST = new RegExp(`^(?:npm:)?${SCOPES}/(xcsh|pi-coding-agent|pi-tui|pi-ai|pi-agent-core)(?:@[^/]*)?(?:/(.*))?$`);
-const TYPEBOX = /^(?:npm:)?(?:@sinclair\/)?typebox(?:@[^/]*)?(?:\/(.*))?$/;
+const TYPEBOX = /^(?:npm:)?(@sinclair\/)?typebox(?:@[^/]*)?(?:\/(.*))?$/;
 const OWN = /^(?:jsr:)?@xcsh\/hooks(?:@[^/]*)?(?:\/.*)?$/;
 
 /**
@@ -37,10 +55,19 @@ export function standInFor(specifier: string): StandIn | undefined {
   }
   const typebox = TYPEBOX.exec(specifier);
   if (typebox === null) return undefined;
-  const path = typebox[1] ?? "";
+  const path = typebox[2] ?? "";
   if (/^value\b/.test(path)) return "typebox_value";
   if (/^(?:compiler|compile)\b/.test(path)) return "typebox_compiler";
   return path === "" || path === "type" ? "typebox" : undefined;
+}
+
+/** Finds the package from npm that a hook means, where it means one. */
+export function packageOf(specifier: string): PackagePath | undefined {
+  if (HOST.exec(specifier)?.[1] === "pi-tui") return { name: "pi_tui", path: "" };
+  const typebox = TYPEBOX.exec(specifier);
+  if (typebox === null) return undefined;
+  const name = typebox[1] === undefined ? "typebox" : "sinclair_typebox";
+  return { name, path: typebox[2] === undefined ? "" : `/${typebox[2]}` };
 }
 
 /** Whether a name looks like a package of one of the hosts: one that we have no stand-in for, or one that was made up. */

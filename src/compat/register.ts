@@ -7,6 +7,7 @@
  */
 
 import { createRequire, registerHooks } from "node:module";
+import { moduleFor } from "./from_npm.ts";
 import { isBareBuiltIn, type StandIn, standInFor } from "./packages.ts";
 import { lookAt, otherFile } from "./resolve.ts";
 import { commonJsNames, usesCommonJs } from "./source.ts";
@@ -17,7 +18,8 @@ import * as piTui from "./stand_ins/pi_tui.ts";
 import * as typebox from "./stand_ins/typebox.ts";
 import * as typeboxCompiler from "./stand_ins/typebox_compiler.ts";
 import * as typeboxValue from "./stand_ins/typebox_value.ts";
-import { STAND_INS } from "./stand_ins.ts";
+import { isTable, STAND_INS } from "./stand_ins.ts";
+import { membersOf, takenFrom } from "./taken.ts";
 import { provideTypebox } from "./typebox_slot.ts";
 
 interface Context {
@@ -52,6 +54,8 @@ const EXPORTS: { readonly [N in StandIn]: object } = {
 type Next<T> = (what: string, context: Context) => T;
 
 const MARK = "#reload-";
+/** Modules of packages from npm, which mean what they say. */
+const IN_PACKAGE = /\/node_modules\/|\/npm\/[^/]+\/(?:@[^/]+\/)?[^/@]+\/\d+\.\d+\.\d[^/]*\//;
 let registered = false;
 let reloads = 0;
 
@@ -70,9 +74,8 @@ export function reloadUrl(url: string): string {
 
 function resolve(specifier: string, context: Context, next: Next<Resolved>): Resolved {
   const parent = context.parentURL ?? "";
-  if (!parent.startsWith("file:") || /^(?:file|https?|data|blob|node):/i.test(specifier)) {
-    return next(specifier, context);
-  }
+  const isOurs = parent.startsWith("file:") && !IN_PACKAGE.test(parent);
+  if (!isOurs || /^(?:file|https?|data|blob|node):/i.test(specifier)) return next(specifier, context);
   return /^(?:\.{0,2}\/|\.{1,2}$)/.test(specifier)
     ? resolvePath(specifier, parent, context, next)
     : resolveName(specifier, parent, context, next);
@@ -80,6 +83,8 @@ function resolve(specifier: string, context: Context, next: Next<Resolved>): Res
 
 function resolveName(specifier: string, parent: string, context: Context, next: Next<Resolved>): Resolved {
   if (isBareBuiltIn(specifier)) return next(`node:${specifier}`, context);
+  const module = moduleFor(specifier, parent);
+  if (module !== undefined) return { url: module.url, format: "module", shortCircuit: true };
   let found: Resolved | undefined;
   try {
     found = next(specifier, context);
@@ -132,20 +137,38 @@ function strict(module: object, specifier: string): object {
   });
 }
 
-/** Finds a name that a module takes from all that a stand-in exports, and that it does not. */
+/** What a module gets that imports something which is ours to give. */
+function exportsFor(specifier: string, parent: string): Record<string, unknown> | undefined {
+  const given = moduleFor(specifier, parent)?.exports;
+  if (given !== undefined) return given as Record<string, unknown>;
+  const standIn = standInFor(specifier);
+  return standIn === undefined || isMapped(specifier) ? undefined : EXPORTS[standIn] as Record<string, unknown>;
+}
+
+/** Finds a name that a module takes from a package and that is not there, where an import would not say so by itself. */
 function refuseLacking(source: string, url: string): void {
-  for (const [, name, specifier] of source.matchAll(/\bimport\s*\*\s*as\s+([\w$]+)\s*from\s*["']([^"']+)["']/g)) {
-    const standIn = standInFor(specifier!);
-    if (standIn === undefined || isMapped(specifier!)) continue;
-    for (const [, member] of source.matchAll(new RegExp(`(?<![.\\w$])${name}\\??\\.([A-Za-z_]\\w*)`, "g"))) {
-      if (member! in EXPORTS[standIn]) continue;
-      const lines = Deno.readTextFileSync(new URL(url)).split("\n");
-      const line = lines.findIndex((text) => text.includes(`${name}.${member}`)) + 1;
-      throw new SyntaxError(
-        `The requested module '${specifier}' does not provide an export named '${member}' at ${url}:${line}:1`,
-      );
+  const { taken, code } = takenFrom(source, (specifier) => exportsFor(specifier, url) !== undefined);
+  for (const { specifier, name, local, isValue } of taken) {
+    const exports = exportsFor(specifier, url)!;
+    if (name !== "*" && !(name in exports)) {
+      if (isValue) throw lacking(specifier, name, name, url);
+      continue;
     }
+    const table = name === "*" ? exports : exports[name];
+    if (local === undefined || !isTable(table)) continue;
+    const use = membersOf(code, local).find(({ member }) => !(member in table));
+    if (use === undefined) continue;
+    throw lacking(specifier, name === "*" ? use.member : `${name}.${use.member}`, `${local}.${use.member}`, url);
   }
+}
+
+function lacking(specifier: string, name: string, text: string, url: string): SyntaxError {
+  const lines = Deno.readTextFileSync(new URL(url)).split("\n");
+  const found = lines.findIndex((line) => line.includes(text));
+  const line = found >= 0 ? found : lines.findIndex((line) => line.includes(specifier));
+  return new SyntaxError(
+    `The requested module '${specifier}' does not provide an export named '${name}' at ${url}:${line + 1}:1`,
+  );
 }
 
 /** Whether the program has the package itself. */
@@ -163,8 +186,8 @@ export function requireFrom(url: string): ReturnType<typeof createRequire> {
   const plain = url.replace(/[?#].*$/, "");
   const required = createRequire(plain);
   return Object.assign((specifier: string) => {
-    const standIn = standInFor(specifier);
-    if (standIn !== undefined && !isMapped(specifier)) return strict(EXPORTS[standIn], specifier);
+    const exports = exportsFor(specifier, plain);
+    if (exports !== undefined) return strict(exports, specifier);
     if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return required(specifier);
     const target = new URL(specifier, plain).href;
     return required(decodeURIComponent(new URL(otherFile(target) ?? target).pathname));
@@ -182,7 +205,7 @@ function load(url: string, context: Context, next: Next<Loaded>): Loaded {
   }
   const loaded = next(url, context);
   const { source } = loaded;
-  if (typeof source !== "string" || /\.c[jt]s$/.test(path) || path.includes("/node_modules/")) return loaded;
+  if (typeof source !== "string" || /\.c[jt]s$/.test(path) || IN_PACKAGE.test(path)) return loaded;
   refuseLacking(source, path);
   return usesCommonJs(source) ? { ...loaded, source: withCommonJs(source) } : loaded;
 }

@@ -35,3 +35,8 @@ export const STAND_INS: { readonly [N in StandIn]: Place } = {
     load: () => import("./stand_ins/typebox_compiler.ts"),
   },
 };
+
+/** Whether something holds names, so that one which it lacks is to be an error. */
+export function isTable(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

@@ -38,10 +38,16 @@ export function cacheFolder(): string | undefined {
  *
  * @param temporary Used where the user has no folder that can be written.
  * @param compat Whether hooks in it import the way other hosts do.
+ * @param packages Modules of packages from npm, and the child's entry with them, where its hook needs any.
  * @returns Where they are. What is there is checked against what should be there.
  */
-export async function layBootFolder(temporary: string, compat: boolean): Promise<BootFolder> {
-  const texts = Object.entries(compat ? { ...BOOT_FILES, ...await compatFiles() } : BOOT_FILES);
+export async function layBootFolder(
+  temporary: string,
+  compat: boolean,
+  packages?: Readonly<Record<string, string>>,
+): Promise<BootFolder> {
+  const texts = Object.entries(compat ? { ...BOOT_FILES, ...await compatFiles(), ...packages } : BOOT_FILES);
+  const entry = packages !== undefined ? "boot_npm.ts" : compat ? "boot_compat.ts" : "boot.ts";
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(texts)));
   const version = `${Deno.version.deno}-${new Uint8Array(digest).toHex().slice(0, 16)}`;
   const user = cacheFolder();
@@ -51,7 +57,7 @@ export async function layBootFolder(temporary: string, compat: boolean): Promise
       const sources = join(folder, "src");
       for (const [name, text] of texts) layFile(join(sources, name), text);
       return {
-        entry: join(sources, compat ? "isolation/boot_compat.ts" : "isolation/boot.ts"),
+        entry: join(sources, "isolation", entry),
         cache: join(folder, "deno"),
       };
     } catch (error) {

@@ -25,6 +25,8 @@ export interface ChildOptions {
   folder: string;
   /** Whether it imports the way other hosts do. */
   compat: boolean;
+  /** Modules of packages from npm, where its hook needs any. */
+  packages?: Readonly<Record<string, string>>;
   /** Most MiB of its heap. */
   heapLimit: number;
   /** Most bytes of one frame. */
@@ -60,7 +62,7 @@ export class Child {
   static async start(options: ChildOptions): Promise<Child> {
     const place = takePlace();
     try {
-      const boot = await layBootFolder(place.folder, options.compat);
+      const boot = await layBootFolder(place.folder, options.compat, options.packages);
       const cache = join(place.folder, "deno");
       if (!await copyCache(boot, cache)) {
         await warmed(boot, place.folder);

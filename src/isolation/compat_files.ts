@@ -5,6 +5,7 @@
  */
 
 import bootCompat from "./boot_compat.ts" with { type: "text" };
+import fromNpm from "../compat/from_npm.ts" with { type: "text" };
 import register from "../compat/register.ts" with { type: "text" };
 import registerNow from "../compat/register_now.ts" with { type: "text" };
 import resolve from "../compat/resolve.ts" with { type: "text" };
@@ -18,11 +19,13 @@ import standInsSchemaCheck from "../compat/stand_ins/schema_check.ts" with { typ
 import standInsTypebox from "../compat/stand_ins/typebox.ts" with { type: "text" };
 import standInsTypeboxCompiler from "../compat/stand_ins/typebox_compiler.ts" with { type: "text" };
 import standInsTypeboxValue from "../compat/stand_ins/typebox_value.ts" with { type: "text" };
+import taken from "../compat/taken.ts" with { type: "text" };
 import uiText from "../ui/text.ts" with { type: "text" };
 
 /** Text of each module by its path, relative to the folder of sources. */
 export const COMPAT_FILES: Readonly<Record<string, string>> = {
   "isolation/boot_compat.ts": bootCompat,
+  "compat/from_npm.ts": fromNpm,
   "compat/register.ts": register,
   "compat/register_now.ts": registerNow,
   "compat/resolve.ts": resolve,
@@ -36,5 +39,6 @@ export const COMPAT_FILES: Readonly<Record<string, string>> = {
   "compat/stand_ins/typebox.ts": standInsTypebox,
   "compat/stand_ins/typebox_compiler.ts": standInsTypeboxCompiler,
   "compat/stand_ins/typebox_value.ts": standInsTypeboxValue,
+  "compat/taken.ts": taken,
   "ui/text.ts": uiText,
 };

@@ -65,6 +65,8 @@ export interface IsolatedHookOptions {
   grants: EffectiveGrants;
   /** Whether it imports what Deno does not find by itself. */
   needsCompat: boolean;
+  /** Modules of packages from npm, where it needs any. */
+  packages?: Readonly<Record<string, string>>;
   /** The limits. */
   limits: IsolationLimits;
   /** How long loading may take, in ms. */
@@ -265,7 +267,8 @@ export class IsolatedHook implements LoadedHook {
   }
 
   async #start(): Promise<Child> {
-    const { grants, limits, cwd, contextCwd, environment, path, resolvedPath, entry, timeout } = this.#options;
+    const { grants, limits, cwd, contextCwd, environment, packages, path, resolvedPath, entry, timeout } =
+      this.#options;
     this.#registered = new Map();
     this.#registrations = 0;
     const loaded = this.#loaded = Promise.withResolvers<void>();
@@ -281,6 +284,7 @@ export class IsolatedHook implements LoadedHook {
       ...(environment === undefined ? {} : { environment }),
       folder: cwd,
       compat: this.#compat,
+      ...(packages === undefined ? {} : { packages }),
       heapLimit: limits.heapLimit,
       frameLimit: () => limits.frameLimit + this.#sizeOutstanding(),
       onFrame: (line) => this.#take(line),

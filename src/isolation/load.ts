@@ -99,7 +99,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
   }
   try {
     const cache = cacheFolder();
-    const { files, needsCompat, bareBuiltIns, fault } = hookModules(entry);
+    const { files, needsCompat, namesPackages, bareBuiltIns, fault } = hookModules(entry);
     if (fault !== undefined) throw new Error(fault);
     const hookFiles = options.hookFiles ?? files;
     for (const file of hookFiles) requireMapInside(file);
@@ -118,30 +118,42 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
     const given = Object.fromEntries(
       Object.entries(limits).filter(([key, value]) => key in DEFAULT_LIMITS && value !== undefined),
     );
-    return await IsolatedHook.load({
-      path,
-      resolvedPath,
-      entry,
-      cwd,
-      permissions,
-      grants,
-      needsCompat: needsCompat || bareBuiltIns,
-      limits: { ...DEFAULT_LIMITS, ...given },
-      timeout,
-      logger,
-      warn,
-      ...(exec === undefined ? {} : { exec }),
-      ...(contextCwd === undefined ? {} : { contextCwd }),
-      ...(environment === undefined ? {} : { environment }),
-      print: printer(path, print ?? printToStderr),
-      async recheck() {
-        if (!await unchanged()) {
-          throw new Error("its code has changed since it was loaded; start the session again to use the new code");
-        }
-        // A link may have come since.
-        await resolveNow();
-      },
-    });
+    const load = (packages: Readonly<Record<string, string>> | undefined) =>
+      IsolatedHook.load({
+        path,
+        resolvedPath,
+        entry,
+        cwd,
+        permissions,
+        grants,
+        needsCompat: needsCompat || bareBuiltIns,
+        ...(packages === undefined ? {} : { packages }),
+        limits: { ...DEFAULT_LIMITS, ...given },
+        timeout,
+        logger,
+        warn,
+        ...(exec === undefined ? {} : { exec }),
+        ...(contextCwd === undefined ? {} : { contextCwd }),
+        ...(environment === undefined ? {} : { environment }),
+        print: printer(path, print ?? printToStderr),
+        async recheck() {
+          if (!await unchanged()) {
+            throw new Error("its code has changed since it was loaded; start the session again to use the new code");
+          }
+          // A link may have come since.
+          await resolveNow();
+        },
+      });
+    if (!namesPackages) return await load(undefined);
+    const packages = await packagesOf(files);
+    try {
+      return await load(packages);
+    } catch (error) {
+      // Its text did not show what it needs, its import did.
+      const more = await packagesOf(files, error);
+      if (more === undefined) throw error;
+      return await load(more);
+    }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotCapable)) throw error;
     const flag = /--allow-\w+/.exec(error.message)?.[0] ?? "--allow-run";
@@ -150,6 +162,18 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
         `--allow-write and --allow-env. It was not loaded, since in this process it would have all of its rights`,
     );
   }
+}
+
+/** The packages from npm that a hook needs, as text; `undefined` when it needs none. */
+async function packagesOf(
+  files: readonly string[],
+  error?: unknown,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const { packagesFor } = await import("../compat/npm.ts");
+  const names = await packagesFor(files, error);
+  if (names === undefined || names.size === 0) return undefined;
+  const { packageFiles } = await import("./package_files.ts");
+  return await packageFiles(names, files);
 }
 
 /** A child could be given more than its host has: Deno does not look. */
