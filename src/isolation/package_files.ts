@@ -105,34 +105,56 @@ export async function digestOf({ texts }: Graph): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
-/** Reads all that a module of a package reaches, with its imports written so that they lead to what is laid. */
+/** A module of a package, as it is laid. */
+interface Laid {
+  readonly path: string;
+  readonly text: string;
+  /** What it imports of packages. */
+  readonly imports: readonly string[];
+}
+
+/** By their URL: modules of one package reach much the same. */
+const modules = new Map<string, Laid>();
+
+/** Reads all that a module of a package reaches. */
 export async function graphOf(name: Package, specifier: string): Promise<Graph> {
   await fetchPackage(name);
   const texts: Record<string, string> = {};
-  const roots = new Map<string, string>();
   const entry = import.meta.resolve(specifier);
-  const waiting = [entry];
-  for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
-    const path = laidPath(url, roots);
-    if (Object.hasOwn(texts, path)) continue;
-    const others = new Map<string, string>();
-    const text = Deno.readTextFileSync(new URL(url)).replace(/^\/\/# sourceMappingURL=.*$/m, "");
-    for (const [, , , imported] of text.matchAll(IMPORT)) {
-      const other = await importedBy(url, imported!);
-      if (other === undefined) continue;
-      if (!other.startsWith("node:")) waiting.push(other);
-      others.set(imported!, other.startsWith("node:") ? other : relativePath(path, laidPath(other, roots)));
-    }
-    texts[path] = text.replaceAll(IMPORT, (whole, word: string, quote: string, imported: string) => {
+  const seen = new Set([entry]);
+  for (const url of seen) {
+    let module = modules.get(url);
+    if (module === undefined) modules.set(url, module = await layModule(url));
+    texts[module.path] = module.text;
+    for (const other of module.imports) seen.add(other);
+  }
+  return { entry: laidPath(entry), texts };
+}
+
+/** Reads a module, with its imports written so that they lead to what is laid. */
+async function layModule(url: string): Promise<Laid> {
+  const path = laidPath(url);
+  const imports = new Set<string>();
+  const others = new Map<string, string>();
+  const text = Deno.readTextFileSync(new URL(url)).replace(/^\/\/# sourceMappingURL=.*$/m, "");
+  for (const [, , , imported] of text.matchAll(IMPORT)) {
+    const other = await importedBy(url, imported!);
+    if (other === undefined) continue;
+    if (!other.startsWith("node:")) imports.add(other);
+    others.set(imported!, other.startsWith("node:") ? other : relativePath(path, laidPath(other)));
+  }
+  return {
+    path,
+    imports: [...imports],
+    text: text.replaceAll(IMPORT, (whole, word: string, quote: string, imported: string) => {
       const other = others.get(imported);
       return other === undefined ? whole : `${word}${quote}${other}${quote}`;
-    });
-  }
-  return { entry: laidPath(entry, roots), texts };
+    }),
+  };
 }
 
 /** Where an import of a module leads; `undefined` for what only looks like one, in a comment. */
-async function importedBy(url: string, specifier: string): Promise<string | undefined> {
+function importedBy(url: string, specifier: string): string | undefined | Promise<string> {
   if (specifier.startsWith("node:")) return specifier;
   if (isBareBuiltIn(specifier)) return `node:${specifier}`;
   if (specifier.startsWith(".")) {
@@ -140,34 +162,35 @@ async function importedBy(url: string, specifier: string): Promise<string | unde
     return lookAt(other) === "file" ? other.href : undefined;
   }
   const pinned = IMPORTS[specifier];
-  if (pinned !== undefined) {
-    await withinFetchTime(import(pinned));
-    return import.meta.resolve(pinned);
-  }
+  if (pinned !== undefined) return withinFetchTime(import(pinned)).then(() => import.meta.resolve(pinned));
   const own = packageOf(specifier);
   return own?.name === "typebox" && url.includes("/typebox/")
     ? import.meta.resolve(PACKAGES.typebox + own.path)
     : undefined;
 }
 
+/** Names of packages by their folder; of a folder in one, what is above it counts. */
+const owners = new Map<string, { name: string; root: string }>();
+
 /** The path by which a module of a package is laid: its place in the package, behind the package's name. */
-function laidPath(url: string, roots: Map<string, string>): string {
-  for (let folder = new URL("./", url);; folder = new URL("../", folder)) {
-    const name = roots.get(folder.href) ?? nameIn(folder);
-    if (name !== undefined) {
-      roots.set(folder.href, name);
-      return `npm/${name}/${url.slice(folder.href.length)}`;
-    }
-    if (folder.pathname === "/") throw new Error(`${url} belongs to no package`);
-  }
+function laidPath(url: string): string {
+  const { name, root } = ownerOf(new URL("./", url));
+  return `npm/${name}/${url.slice(root.length)}`;
 }
 
-function nameIn(folder: URL): string | undefined {
+function ownerOf(folder: URL): { name: string; root: string } {
+  let owner = owners.get(folder.href);
+  if (owner !== undefined) return owner;
+  if (folder.pathname === "/") throw new Error("a module of a package lies in none");
   try {
-    return JSON.parse(Deno.readTextFileSync(new URL("package.json", folder))).name;
+    const { name } = JSON.parse(Deno.readTextFileSync(new URL("package.json", folder)));
+    if (typeof name === "string") owner = { name, root: folder.href };
   } catch {
-    return undefined;
+    // It is a folder in the package.
   }
+  owner ??= ownerOf(new URL("../", folder));
+  owners.set(folder.href, owner);
+  return owner;
 }
 
 function relativePath(from: string, to: string): string {
