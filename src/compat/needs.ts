@@ -31,13 +31,7 @@ export interface Need {
  */
 export async function packageNeeds(files: readonly string[]): Promise<ReadonlyMap<Package, Need>> {
   const needs = new Map<Package, Need>();
-  const texts = files.flatMap((file) => {
-    try {
-      return [{ file, text: Deno.readTextFileSync(file) }];
-    } catch {
-      return [];
-    }
-  });
+  const texts = textsOf(files);
   for (const { file, text } of texts) {
     const { taken, code } = takenFrom(text, (specifier) => packageOf(specifier) !== undefined);
     for (const one of taken) {
@@ -103,6 +97,25 @@ function passedOn(
   return undefined;
 }
 
+/** The modules of packages of which a hook's modules pass on all that they export. */
+export function packagesPassedOn(files: readonly string[]): string[] {
+  return textsOf(files).flatMap(({ text }) =>
+    takenFrom(text, (specifier) => packageOf(specifier) !== undefined).taken
+      .flatMap(({ specifier, name, local }) => name === "*" && local === undefined ? specifier : [])
+  );
+}
+
+/** The text of each module; what cannot be read is left out. */
+function textsOf(files: readonly string[]): { file: string; text: string }[] {
+  return files.flatMap((file) => {
+    try {
+      return [{ file, text: Deno.readTextFileSync(file) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
 function exportedBy(text: string): string[] {
   const declared = text.matchAll(
     /\bexport\s{1,20}(?:(?:default|declare|abstract|async)\s{1,20}){0,3}(?:class|function\*?|const|let|var|enum|interface|type|namespace)\s{1,20}([\w$]+)/g,
@@ -118,14 +131,10 @@ function exportedBy(text: string): string[] {
 /** The modules of packages that a hook names. */
 export function packagePaths(files: readonly string[]): string[] {
   const paths = new Set<string>();
-  for (const file of files) {
-    try {
-      for (const { specifier } of seenImports(Deno.readTextFileSync(file))) {
-        const meant = packageOf(specifier);
-        if (meant !== undefined) paths.add(meant.name + meant.path);
-      }
-    } catch {
-      // What cannot be read names none.
+  for (const { text } of textsOf(files)) {
+    for (const { specifier } of seenImports(text)) {
+      const meant = packageOf(specifier);
+      if (meant !== undefined) paths.add(meant.name + meant.path);
     }
   }
   return [...paths].sort();

@@ -8,7 +8,7 @@ import { toFileUrl } from "@std/path";
 import { lackingModule } from "../import_hook.ts";
 import { errorText } from "../values.ts";
 import { giveTo, giveToAll, provideModule } from "./from_npm.ts";
-import { type Need, notFetched, packageNeeds, packagePaths } from "./needs.ts";
+import { type Need, notFetched, packageNeeds, packagePaths, packagesPassedOn } from "./needs.ts";
 import { type Package, packageOf, PACKAGES } from "./packages.ts";
 
 /** A small module of each package, whose import fetches the package and runs next to nothing. */
@@ -77,9 +77,9 @@ export async function withinFetchTime<T>(fetched: Promise<T>): Promise<T> {
 export async function packagesFor(files: readonly string[], error?: unknown): Promise<Set<Package> | undefined> {
   const needs = new Map(await packageNeeds(files));
   if (error !== undefined) {
-    const lacking = needOf(error);
-    if (lacking === undefined || needs.has(lacking.package)) return undefined;
-    needs.set(lacking.package, lacking);
+    const before = needs.size;
+    for (const need of needsOf(error, files)) if (!needs.has(need.package)) needs.set(need.package, need);
+    if (needs.size === before) return undefined;
   }
   for (const [name, need] of needs) {
     try {
@@ -91,12 +91,15 @@ export async function packagesFor(files: readonly string[], error?: unknown): Pr
   return new Set(needs.keys());
 }
 
-/** What a hook lacked that could not be loaded. */
-function needOf(error: unknown): Need | undefined {
-  const { module, name, file, line } = lackingModule(errorText(error)) ?? {};
-  const meant = module === undefined ? undefined : packageOf(module);
-  if (meant === undefined) return undefined;
-  return { package: meant.name, specifier: module!, name: name!, file: file ?? "", line: line ?? 0 };
+/** What a hook lacked that could not be loaded; a module of its own can pass on what a package exports. */
+function needsOf(error: unknown, files: readonly string[]): Need[] {
+  const lacking = lackingModule(errorText(error));
+  if (lacking === undefined) return [];
+  const { module, name, file = "", line = 0 } = lacking;
+  return (/^\.{1,2}\//.test(module) ? packagesPassedOn(files) : [module]).flatMap((specifier) => {
+    const meant = packageOf(specifier)?.name;
+    return meant === undefined ? [] : { package: meant, specifier, name, file, line };
+  });
 }
 
 /**

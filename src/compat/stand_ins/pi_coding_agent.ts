@@ -175,6 +175,8 @@ export function getMarkdownTheme(): Record<string, Paint> {
       "listBullet",
       "bold",
       "italic",
+      "strikethrough",
+      "underline",
     ]
       .map((name) => [name, unpainted]),
   );
@@ -185,6 +187,11 @@ export function getSelectListTheme(): Record<string, Paint> {
   return Object.fromEntries(
     ["selectedPrefix", "selectedText", "description", "scrollInfo", "noMatch"].map((name) => [name, unpainted]),
   );
+}
+
+/** A theme for `SettingsList`, without colours. */
+export function getSettingsListTheme(): Record<string, Paint | string> {
+  return { label: unpainted, value: unpainted, description: unpainted, cursor: "→ ", hint: unpainted };
 }
 
 /** A line across. */
