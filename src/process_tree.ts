@@ -163,6 +163,17 @@ export class ProcessTree {
   }
 }
 
+/** A process and all that it started which is in its process group still: what shares its terminal. Itself first. */
+export function familyOf(pid: number): number[] {
+  const all = processTable();
+  const group = all.get(pid)?.group;
+  const family = [pid];
+  for (const parent of family) {
+    for (const [id, info] of all) if (info.parent === parent && info.group === group && !info.ended) family.push(id);
+  }
+  return family;
+}
+
 let environments: boolean | undefined;
 
 /** Whether the system shows what is in the environment of other processes. */
