@@ -76,7 +76,7 @@ async function lackingOf(
   if (local === undefined) return name === "*" ? passedOn(exports, texts, index) : undefined;
   const table = name === "*" ? exports : exports[name];
   if (!isTable(table)) return undefined;
-  const use = membersOf(code, local).find(({ member, isValue }) => isValue && !(member in table));
+  const use = membersOf(code, local).find((use) => (isValue || use.isValue) && !(use.member in table));
   return use && { name: name === "*" ? use.member : `${name}.${use.member}`, index: use.index };
 }
 

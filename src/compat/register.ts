@@ -84,7 +84,9 @@ function resolve(specifier: string, context: Context, next: Next<Resolved>): Res
 function resolveName(specifier: string, parent: string, context: Context, next: Next<Resolved>): Resolved {
   if (isBareBuiltIn(specifier)) return next(`node:${specifier}`, context);
   const module = moduleFor(specifier, parent);
-  if (module !== undefined) return { url: module.url, format: "module", shortCircuit: true };
+  const given: Resolved | undefined = module && { url: module.url, format: "module", shortCircuit: true };
+  const isExact = specifier.startsWith("npm:");
+  if (given !== undefined && !isExact) return given;
   let found: Resolved | undefined;
   try {
     found = next(specifier, context);
@@ -92,7 +94,8 @@ function resolveName(specifier: string, parent: string, context: Context, next: 
     // Nothing of that name.
   }
   // A name that leads nowhere is taken for a path.
-  if (found !== undefined && (/^npm:/.test(specifier) || found.url !== new URL(specifier, parent).href)) return found;
+  if (found !== undefined && (isExact || found.url !== new URL(specifier, parent).href)) return found;
+  if (given !== undefined) return given;
   const standIn = standInFor(specifier);
   if (standIn !== undefined) return { url: STAND_INS[standIn].url, format: "module", shortCircuit: true };
   throw new TypeError(`Import ${JSON.stringify(specifier)} not a dependency${placeOf(specifier, parent)}`);
