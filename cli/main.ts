@@ -16,6 +16,7 @@ import { plainTheme } from "../src/ui/noop.ts";
 import { plainText } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
 import { addGrantFlags, refuseEmptyGrants } from "./grants.ts";
+import { chat } from "./chat/chat.ts";
 import { check } from "./check.ts";
 import { importCommand } from "./import.ts";
 import { list } from "./list.ts";
@@ -50,6 +51,7 @@ export async function main(args: string[]): Promise<number> {
     });
   addGrantFlags(program)
     .command("run", run)
+    .command("chat", chat)
     .command("list", list)
     .command("trust", trust)
     .command("replay", replay)

@@ -6,6 +6,7 @@
 
 import type { Theme } from "../src/api.ts";
 import { plainTheme } from "../src/ui/noop.ts";
+import { colourTheme } from "../src/ui/theme.ts";
 
 interface Stream {
   writeSync(bytes: Uint8Array): number;
@@ -34,8 +35,8 @@ export class Output {
   /** Makes the output of this process. */
   constructor() {
     this.closed = this.#closing.signal;
-    this.theme = usesColour(this.#stdout) ? colours : plainTheme;
-    this.noteTheme = usesColour(this.#stderr) ? colours : plainTheme;
+    this.theme = usesColour(this.#stdout) ? colourTheme : plainTheme;
+    this.noteTheme = usesColour(this.#stderr) ? colourTheme : plainTheme;
     // Some terminals do not know how wide they are, and say 0.
     this.width = (this.#stdout.isTerminal() ? Deno.consoleSize().columns : 0) || 80;
   }
@@ -88,10 +89,11 @@ export class Output {
    * Sends what other code prints to standard error, so that standard output holds nothing but ours.
    *
    * @param clean Makes text of it that a terminal may get.
+   * @param show Where it goes instead, if standard error is taken.
    */
-  capture(clean: (text: string) => string): void {
+  capture(clean: (text: string) => string, show: (text: string) => void = (text) => this.note(text)): void {
     const toNotes = (bytes: Uint8Array): number => {
-      this.note(clean(new TextDecoder().decode(bytes)).replace(/\n$/, ""));
+      show(clean(new TextDecoder().decode(bytes)).replace(/\n$/, ""));
       return bytes.length;
     };
     Object.assign(Deno.stdout, {
@@ -100,7 +102,7 @@ export class Output {
     });
     const { inspect } = Deno;
     const print = (...values: unknown[]) =>
-      this.note(clean(values.map((value) => typeof value === "string" ? value : inspect(value)).join(" ")));
+      show(clean(values.map((value) => typeof value === "string" ? value : inspect(value)).join(" ")));
     Object.assign(console, { log: print, info: print, debug: print, warn: print, error: print });
   }
 }
@@ -129,28 +131,4 @@ function writeAll(stream: Stream, bytes: Uint8Array): void {
 
 function usesColour(stream: Stream): boolean {
   return stream.isTerminal() && !Deno.noColor;
-}
-
-const CODES: Readonly<Record<string, number>> = {
-  error: 31,
-  success: 32,
-  warning: 33,
-  accent: 36,
-  muted: 90,
-  dim: 90,
-};
-
-/** The theme of a terminal. A colour that it does not know is no colour. */
-const colours: Theme = {
-  fg: (color, text) => Object.hasOwn(CODES, color) ? sgr(CODES[color]!, 39, text) : text,
-  bg: (color, text) => Object.hasOwn(CODES, color) ? sgr(CODES[color]! + 10, 49, text) : text,
-  bold: (text) => sgr(1, 22, text),
-  italic: (text) => sgr(3, 23, text),
-  underline: (text) => sgr(4, 24, text),
-  strikethrough: (text) => sgr(9, 29, text),
-  inverse: (text) => sgr(7, 27, text),
-};
-
-function sgr(on: number, off: number, text: string): string {
-  return `\x1b[${on}m${text}\x1b[${off}m`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Theme } from "../src/api.ts";
+import type { HookLogger, Theme } from "../src/api.ts";
 import { type AgentMessage, type CustomMessage, textOf, type UserContent } from "../src/messages.ts";
 import type { HookDecision, HookRunner } from "../src/runner.ts";
 import type { SessionEvent, ToolEndNotice } from "../src/session/session_events.ts";
@@ -34,6 +34,16 @@ export interface Reporter {
   lostError(error: string, hookPath: string | undefined): void;
   /** The command ends here, and why. */
   failure(message: string): void;
+}
+
+/** What hooks log with `pi.logger`: warnings and errors are for the person. */
+export function loggerOf({ notify }: Pick<Reporter, "notify">): HookLogger {
+  return {
+    debug() {},
+    info() {},
+    warn: (message) => notify(message, "warning"),
+    error: (message) => notify(message, "error"),
+  };
 }
 
 /** One JSON record a line. */
@@ -147,7 +157,9 @@ export class TextReporter implements Reporter {
       case "tool_execution_start":
         this.#begin("tool");
         this.#output.line(
-          `${theme.fg("accent", "●")} ${theme.bold(plainText(event.toolName))} ${this.#summary(event.args)}`,
+          `${theme.fg("accent", "●")} ${theme.bold(plainText(event.toolName))} ${
+            summaryOf(event.args, this.#output.width)
+          }`,
         );
         break;
       case "tool_execution_end":
@@ -272,23 +284,25 @@ export class TextReporter implements Reporter {
       this.#output.line(`    ${theme.fg("muted", `… ${lines.length - SHOWN_LINES} more lines`)}`);
     }
   }
-
-  /** The arguments of a call on one line. */
-  #summary(args: Record<string, unknown>): string {
-    const values = Object.entries(args).map(([key, value]) => {
-      const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-      return ["command", "path", "pattern"].includes(key) ? text : `${key}=${text}`;
-    });
-    return truncateToCells(oneLine(values.join("  ")), Math.max(20, this.#output.width - 20));
-  }
 }
 
-function shownLines(content: readonly UserContent[]): string[] {
+/** The arguments of a call on one line. */
+export function summaryOf(args: Record<string, unknown>, width: number): string {
+  const values = Object.entries(args).map(([key, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+    return ["command", "path", "pattern"].includes(key) ? text : `${key}=${text}`;
+  });
+  return truncateToCells(oneLine(values.join("  ")), Math.max(20, width - 20));
+}
+
+/** What a tool answered, as lines that a terminal may get. */
+export function shownLines(content: readonly UserContent[]): string[] {
   return content.flatMap((part) =>
     part.type === "text" ? plainText(part.text).trimEnd().split("\n") : [`[picture, ${plainText(part.mimeType)}]`]
   );
 }
 
-function oneLine(text: string): string {
+/** Text on one line. */
+export function oneLine(text: string): string {
   return plainText(text.slice(0, 2_000)).replaceAll(/\s+/g, " ");
 }

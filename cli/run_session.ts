@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { HookLogger, HookUIContext } from "../src/api.ts";
+import type { HookUIContext } from "../src/api.ts";
 import { AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
 import { ScriptedModel } from "../src/models/scripted.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
@@ -18,7 +18,7 @@ import { Output } from "./output.ts";
 import { flagsOf } from "./hook_flags.ts";
 import { runBashLine, submit } from "./session_commands.ts";
 import { type ModelOptions, openModel, openSession, type SessionOptions } from "./session_source.ts";
-import { JsonReporter, type Reporter, TextReporter } from "./report.ts";
+import { JsonReporter, loggerOf, type Reporter, TextReporter } from "./report.ts";
 
 /** Options of {@linkcode runSession}. */
 export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">, ModelOptions {
@@ -52,7 +52,12 @@ export async function runSession(options: RunOptions, argument: string | undefin
   output.capture(keepColours);
 
   onLostError((error, hookPath) => report.lostError(error, hookPath));
-  const { hooks, errors, warnings } = await findAndLoadHooksOf(options, cwd, loggerOf(report), output);
+  const { hooks, errors, warnings } = await findAndLoadHooksOf(
+    options,
+    cwd,
+    loggerOf({ notify: (message, level) => report.notify(message, level) }),
+    output,
+  );
   for (const { path, warning } of warnings) report.loadWarning(path, warning);
   for (const { path, error } of errors) report.loadError(path, error);
   if (errors.length > 0) {
@@ -129,15 +134,6 @@ class Sequence {
   async end(): Promise<void> {
     while (this.#last !== undefined) await this.#last;
   }
-}
-
-function loggerOf(report: Reporter): HookLogger {
-  return {
-    debug() {},
-    info() {},
-    warn: (message) => report.notify(message, "warning"),
-    error: (message) => report.notify(message, "error"),
-  };
 }
 
 /** Nobody can answer, but somebody may read. */

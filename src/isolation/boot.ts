@@ -287,6 +287,7 @@ interface Custom {
   factory: CustomFactory<unknown>;
   component?: Promise<Component>;
   columns: number;
+  rows: number;
 }
 
 const customs = new Map<number, Custom>();
@@ -297,7 +298,7 @@ async function openCustom(
   event: number | null,
 ): Promise<unknown> {
   const id = ++lastId;
-  customs.set(id, { factory, columns: 80 });
+  customs.set(id, { factory, columns: 80, rows: 24 });
   try {
     return await question("ui.custom", [], dialog, event, id);
   } finally {
@@ -323,6 +324,9 @@ function componentOf(id: number, custom: Custom): Promise<Component> {
       get columns() {
         return custom.columns;
       },
+      get rows() {
+        return custom.rows;
+      },
     },
   };
   return custom.component ??= Promise.try(
@@ -333,10 +337,11 @@ function componentOf(id: number, custom: Custom): Promise<Component> {
   );
 }
 
-async function drawCustom(id: number, width: number): Promise<string[] | undefined> {
+async function drawCustom(id: number, width: number, rows: number): Promise<string[] | undefined> {
   const custom = customs.get(id);
   if (custom === undefined) return undefined;
   custom.columns = width;
+  custom.rows = rows;
   return linesOf(await componentOf(id, custom), width);
 }
 
@@ -489,7 +494,7 @@ function take(given: HostFrame): void {
     case "render":
       return void run(given.id, () => drawMessage(given));
     case "frame":
-      return void run(given.id, () => drawCustom(given.ui, given.width));
+      return void run(given.id, () => drawCustom(given.ui, given.width, given.rows));
     case "input":
       return void handleInput(given.ui, given.data);
     case "close":

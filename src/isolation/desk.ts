@@ -304,7 +304,7 @@ export class Desk {
       return await this.#ui.custom<unknown>((tui, theme, done) => {
         this.theme = theme;
         view = new RemoteComponent(
-          async (width) => linesOf(await this.line.ask({ t: "frame", ui: id, width })) ?? [],
+          async (width) => linesOf(await this.line.ask({ t: "frame", ui: id, width, rows: rowsOf(tui) })) ?? [],
           tui,
           done,
           (data) => this.line.tell({ t: "input", ui: id, data }),
@@ -343,21 +343,21 @@ export class RemoteComponent implements Component {
 
   /** The newest lines there are. */
   render(width: number): string[] {
-    void this.whenDrawn(width);
+    this.whenDrawn(width).catch(() => {});
     return this.#lines;
   }
 
-  /** Resolves when the lines for a width are there. */
+  /** Resolves when the lines for a width are there. Rejects when they cannot be drawn, and nobody else is told of it. */
   async whenDrawn(width: number): Promise<void> {
-    while (this.#dirty || this.#width !== width) {
+    while (this.#failure === undefined && (this.#dirty || this.#width !== width || this.#drawing !== undefined)) {
       if (this.#drawing === undefined) {
         this.#dirty = false;
         this.#width = width;
         this.#drawing = this.#draw(width).finally(() => this.#drawing = undefined);
       }
       await this.#drawing;
-      if (this.#failure !== undefined) return;
     }
+    if (this.#failure !== undefined && this.done === undefined) throw this.#failure;
   }
 
   async #draw(width: number): Promise<void> {
@@ -389,7 +389,7 @@ export class RemoteComponent implements Component {
   /** Draws again, since the child says that it looks different now. */
   redraw(): void {
     this.#dirty = true;
-    if (this.#width !== undefined) void this.whenDrawn(this.#width);
+    if (this.#width !== undefined) this.whenDrawn(this.#width).catch(() => {});
   }
 
   /** Closes with a result. */
@@ -408,6 +408,12 @@ export class RemoteComponent implements Component {
   settled(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
+}
+
+/** How high the screen is that shows a component. */
+function rowsOf(tui: unknown): number {
+  const terminal = isRecord(tui) && isRecord(tui.terminal) ? tui.terminal : {};
+  return typeof terminal.rows === "number" ? terminal.rows : 24;
 }
 
 /** What the child drew. */

@@ -59,7 +59,7 @@ export type HostFrame =
   | { t: "bus"; channel: string; data?: unknown }
   | { t: "setup"; id: number; of: number }
   | { t: "render"; id: number; customType: string; message: unknown; expanded: boolean; width: number }
-  | { t: "frame"; id: number; ui: number; width: number }
+  | { t: "frame"; id: number; ui: number; width: number; rows: number }
   | { t: "input"; ui: number; data: string }
   | { t: "close"; ui: number }
   | { t: "abort"; id: number }

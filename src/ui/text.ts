@@ -11,24 +11,24 @@ const SGR_ALL = new RegExp(SGR.source, "g");
 const SEQUENCE =
   /\x1b\[[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x9b[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?/g;
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
-// Marks that reorder or hide what follows, so that text can look like other text.
-const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+// Marks that reorder what follows, so that text can look like other text.
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
+// Marks that cannot be seen, and so can hide that two texts differ.
+const INVISIBLE = /[\u200b\u200e\u200f\u2060-\u2064\ufeff]/g;
 
-/** Keeps colours (SGR codes) and drops every other control sequence and control character but CR, LF and TAB. */
+/** Keeps colours (SGR codes); drops every other control sequence, control characters but CR, LF and TAB, and what reorders text. */
 export function keepColours(text: string): string {
   return text
     .replace(SEQUENCE, (sequence) => sequence.match(SGR)?.[0] === sequence ? sequence : "")
     .split(/(\x1b\[[0-9;:]*m)/)
-    .map((piece, i) => i % 2 === 1 ? piece : piece.replace(CONTROL, ""))
+    .map((piece, i) => i % 2 === 1 ? piece : piece.replace(CONTROL, "").replace(REORDERING, ""))
     .join("");
 }
 
 /** Drops every control sequence, every control character but LF and TAB, and marks that reorder or hide text. */
 export function plainText(text: string): string {
-  return text.replace(SEQUENCE, "").replaceAll("\r\n", "\n").replaceAll("\r", "\n").replace(CONTROL, "").replace(
-    INVISIBLE,
-    "",
-  );
+  return text.replace(SEQUENCE, "").replaceAll("\r\n", "\n").replaceAll("\r", "\n")
+    .replace(CONTROL, "").replace(REORDERING, "").replace(INVISIBLE, "");
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
