@@ -15,6 +15,7 @@ import { execRows } from "./exec.ts";
 import { isolationRows } from "./isolation.ts";
 import { replayRows } from "./replay.ts";
 import type { Measured, Row } from "./row.ts";
+import { screenRows } from "./screen.ts";
 import { sessionRows } from "./session.ts";
 import { startRows } from "./start.ts";
 import { wrapperRows } from "./wrapper.ts";
@@ -30,6 +31,7 @@ const ROWS: readonly Row[] = [
   ...compatRows,
   ...sessionRows,
   ...discoveryRows,
+  ...screenRows,
 ];
 
 const { values: options } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });

@@ -4,10 +4,12 @@
  * They run in one folder, as for a reader who copies them one after the other. A block whose first line is a comment with a
  * name, or that follows the name of a JSON file, becomes that file; `ts` files are type-checked. `sh` blocks run line by line in `sh`, with `deno` on the path being the
  * Deno that runs this test. In the place of what the network would give, `@xcsh/hooks` is this repository (`deno install` gets
- * a module that starts its `cli/main.ts`), and `npx -y deno@2.9.6` is that Deno. One command does not run: `task test`, which is what runs this.
+ * a module that starts its `cli/main.ts`), and `npx -y deno@2.9.6` is that Deno. Two commands do not run: `task test`, which is
+ * what runs this, and the chat, which another test runs in a terminal.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fromFileUrl, join } from "@std/path";
+import { CHAT } from "../tools/readme_screen.ts";
 import { withEventTable } from "../tools/readme.ts";
 
 const ROOT = fromFileUrl(new URL("..", import.meta.url));
@@ -81,6 +83,8 @@ Deno.test({ name: "README.md: every code block runs", ignore: Deno.build.os === 
               assertStringIncludes(JSON.stringify(tasks.test), "deno test");
               return;
             }
+            // It needs a terminal: tests/cli/readme_screen_test.ts runs it.
+            if (line === CHAT) return;
             const inClone = line.includes(" task ");
             const { code, output } = await sh(line, inClone ? ROOT : folder, env);
             assertEquals(code, 0, output);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { join } from "@std/path";
+import { dirname, join, resolve } from "@std/path";
 import { MAIN } from "./cli/program.ts";
 
 /** Whether there is tmux, which draws the terminals. */
@@ -27,8 +27,10 @@ export interface TerminalOptions {
   columns?: number;
   /** Lines; 24 when absent. */
   rows?: number;
-  /** The folder that the program runs in; its empty home when absent. */
+  /** The folder that the program runs in, as seen from its home; its home when absent. */
   cwd?: string;
+  /** Texts of files that its home begins with, by their paths in it. */
+  files?: Record<string, string>;
   /** Variables, beside PATH, HOME, TERM, LC_ALL and what Deno needs to find its cache. */
   env?: Record<string, string>;
 }
@@ -205,7 +207,12 @@ export class Terminal implements AsyncDisposable {
     await Deno.remove(this.#folder, { recursive: true });
   }
 
-  async #run(command: string[], { columns = 80, rows = 24, cwd = this.home, env = {} }: TerminalOptions) {
+  async #run(command: string[], options: TerminalOptions) {
+    const { columns = 80, rows = 24, cwd = ".", files = {}, env = {} } = options;
+    for (const [name, text] of Object.entries(files)) {
+      Deno.mkdirSync(dirname(join(this.home, name)), { recursive: true });
+      Deno.writeTextFileSync(join(this.home, name), text);
+    }
     const variables = Object.entries({
       PATH: Deno.env.get("PATH") ?? "",
       HOME: this.home,
@@ -222,7 +229,7 @@ export class Terminal implements AsyncDisposable {
       `cd ${quote(this.#folder)}
 stty -a > before
 trap : HUP INT QUIT TERM
-(cd ${quote(cwd)} && exec sh -c 'echo $$ > "$0"; exec "$@"' ${
+(cd ${quote(resolve(this.home, cwd))} && exec sh -c 'echo $$ > "$0"; exec "$@"' ${
         [join(this.#folder, "pid"), "env", "-i", ...variables, ...command].map(quote).join(" ")
       })
 echo $? > status

@@ -4,9 +4,11 @@
  * @module
  */
 
+import { isAbsolute, join, relative } from "@std/path";
 import deno from "../../deno.json" with { type: "json" };
 import type { LoadedHook } from "../../src/hook.ts";
 import { ScriptedModel } from "../../src/models/scripted.ts";
+import { homeDirectory } from "../../src/paths.ts";
 import { AgentSession } from "../../src/session/agent_session.ts";
 import { editInEditor } from "../../src/ui/external_editor.ts";
 import { oneAtATime } from "../../src/ui/queue.ts";
@@ -155,13 +157,20 @@ function completions(
   };
 }
 
+/** A path with `~` for the person's folder. */
+function fromHome(path: string): string {
+  const home = homeDirectory();
+  const inside = home === "" ? ".." : relative(home, path);
+  return inside.startsWith("..") || isAbsolute(inside) ? path : join("~", inside);
+}
+
 function footerOf({ sessionManager, model }: AgentSession, hooks: readonly LoadedHook[]): string {
   const name = sessionManager.getSessionName() ?? sessionManager.getSessionId().slice(0, 8);
   const parts = [
     hooks.length === 1 ? "1 hook" : `${hooks.length} hooks`,
     model === undefined ? "no model" : `${model.provider}/${model.id}`,
     name,
-    sessionManager.getCwd(),
+    fromHome(sessionManager.getCwd()),
   ];
   return parts.map((text) => plainText(text).replaceAll(/\s+/g, " ")).join(" · ");
 }

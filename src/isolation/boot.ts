@@ -349,8 +349,8 @@ async function handleInput(id: number, data: string): Promise<void> {
   const custom = customs.get(id);
   if (custom === undefined) return;
   try {
+    // The host asks for new lines by itself.
     (await componentOf(id, custom)).handleInput?.(data);
-    tell("ui.invalidate", [id]);
   } catch (error) {
     tell("ui.failed", [id, errorText(error)]);
   }

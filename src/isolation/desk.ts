@@ -376,9 +376,10 @@ export class RemoteComponent implements Component {
     if (isRecord(tui) && typeof tui.requestRender === "function") tui.requestRender();
   }
 
-  /** Hands what was typed to the child. */
+  /** Hands what was typed to the child, and asks for what it looks like then. */
   handleInput(data: string): void {
     this.input?.(data);
+    this.redraw();
   }
 
   /** Forgets what was drawn. */
