@@ -28,7 +28,7 @@ export async function chatScreen(readme: string): Promise<string> {
   const [, ...args] = CHAT.split(" ");
   await using terminal = await Terminal.startCli(args, {
     columns: 76,
-    rows: 20,
+    rows: 24,
     cwd: "project",
     files: {
       "project/gate.ts": file(/^```ts\n(\/\/ gate\.ts\n[^]*?)^```$/m),
@@ -38,9 +38,9 @@ export async function chatScreen(readme: string): Promise<string> {
   await terminal.waitFor("1 hook");
   await terminal.type("clean up");
   await terminal.press("Enter");
-  await terminal.waitFor("gate.ts asks");
+  const screen = await terminal.waitFor(/gate\.ts asks[^]*Esc closes\n─+\n1 hook/);
   // The sign of work goes round.
-  return (await terminal.screen()).replace(/· [0-9a-f]{8} ·/, "· 3f9a1c20 ·").replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋");
+  return screen.trim().replace(/· [0-9a-f]{8} ·/, "· 3f9a1c20 ·").replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋");
 }
 
 /**
