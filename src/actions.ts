@@ -6,7 +6,7 @@
  */
 
 import type { UserContent } from "./messages.ts";
-import type { CompactOptions, Component, SendMessageOptions } from "./api.ts";
+import type { CompactOptions, Component, Model, SendMessageOptions } from "./api.ts";
 import { isRecord, kindOf } from "./values.ts";
 
 /** How full the context is. */
@@ -29,6 +29,16 @@ export interface ToolInfo {
   parameters?: unknown;
 }
 
+/** A slash command, as hooks see it. */
+export interface CommandInfo {
+  /** Name without the slash. */
+  name: string;
+  /** One line for the list of commands. */
+  description?: string;
+  /** Where it comes from. */
+  source: "extension";
+}
+
 /** Where `ui.setWidget` shows its lines. */
 export interface WidgetOptions {
   /** Above or below the editor; above when absent. */
@@ -48,6 +58,16 @@ export interface HookActions {
   setActiveTools(names: string[]): void;
   /** All tools. */
   getAllTools(): ToolInfo[];
+  /** The slash commands of hooks. */
+  getCommands(): CommandInfo[];
+  /** Names an entry, or takes its name away. */
+  setLabel(entryId: string, label: string | undefined): void;
+  /** Uses another model from the next turn on; `false` when the session cannot call it. */
+  setModel(model: Pick<Model, "provider" | "id">): Promise<boolean>;
+  /** How much the model thinks. */
+  getThinkingLevel(): string;
+  /** Asks for more or less of it; what the model cannot do it does not. */
+  setThinkingLevel(level: string): void;
   /** What the person gave for a flag. */
   getFlag(name: string): boolean | string | undefined;
   /** Names the session. */
@@ -82,6 +102,21 @@ export const ACTIONS: { readonly [N in keyof HookActions]: Action } = {
   getActiveTools: { on: "pi", read: nothing, otherwise: () => [] },
   setActiveTools: { on: "pi", read: ([names]) => [namesOf(names)] },
   getAllTools: { on: "pi", read: nothing, otherwise: () => [] },
+  getCommands: { on: "pi", read: nothing, otherwise: () => [] },
+  setLabel: {
+    on: "pi",
+    read: ([id, label]) => [
+      textOf("setLabel", "entryId", id),
+      label === undefined || label === null ? undefined : textOf("setLabel", "label", label),
+    ],
+  },
+  setModel: { on: "pi", slow: true, read: ([model]) => [modelOf(model)] },
+  getThinkingLevel: { on: "pi", read: nothing, otherwise: () => "off" },
+  setThinkingLevel: {
+    on: "pi",
+    read: ([level]) => [textOf("setThinkingLevel", "level", level)],
+    otherwise: () => undefined,
+  },
   getFlag: { on: "pi", read: ([name]) => [textOf("getFlag", "name", name)], otherwise: () => undefined },
   setSessionName: { on: "pi", read: ([name]) => [textOf("setSessionName", "name", name)] },
   getSessionName: { on: "pi", read: nothing, otherwise: () => undefined },
@@ -132,6 +167,15 @@ function textOf(action: string, argument: string, value: unknown): string {
     throw new TypeError(`${action} needs a ${argument} that is a string, not ${kindOf(value)}`);
   }
   return value;
+}
+
+function modelOf(value: unknown): Pick<Model, "provider" | "id"> {
+  if (isRecord(value) && typeof value.provider === "string" && typeof value.id === "string") {
+    return { provider: value.provider, id: value.id };
+  }
+  throw new TypeError(
+    `setModel needs a model, not ${kindOf(value)}: pi.setModel(ctx.modelRegistry.find("provider", "id"))`,
+  );
 }
 
 function namesOf(value: unknown): string[] {

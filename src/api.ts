@@ -150,6 +150,14 @@ export interface HookUIContext {
   setStatus(key: string, text: string | undefined): void;
   /** Extension: shows lines beside the editor until they are replaced; `undefined` takes them away. Nothing without UI. */
   setWidget(key: string, content: WidgetContent, options?: WidgetOptions): void;
+  /** Extension: names the window of the terminal. Nothing without UI, or where it has no window. */
+  setTitle?(title: string): void;
+  /** Extension: what stands above the conversation; `undefined` brings back the host's own. Nothing where no chat is. */
+  setHeader?(content: WidgetContent): void;
+  /** Extension: what stands below the editor; `undefined` brings back the host's own. Nothing where no chat is. */
+  setFooter?(content: WidgetContent): void;
+  /** Extension: what is said while the agent works; the host's own words when absent. Nothing where no chat is. */
+  setWorkingMessage?(message?: string): void;
   /** Shows a component until it calls `done`; `undefined` without UI, and the factory is never called. */
   custom<T>(factory: CustomFactory<T>, dialog?: DialogOptions): Promise<T | undefined>;
   /** Replaces the text of the prompt editor. */
@@ -406,6 +414,16 @@ export interface HookAPI {
   setActiveTools: HookActions["setActiveTools"];
   /** Extension: all tools. */
   getAllTools: HookActions["getAllTools"];
+  /** Extension: the slash commands of hooks. */
+  getCommands: HookActions["getCommands"];
+  /** Extension: names an entry of the session; `undefined` takes its name away. */
+  setLabel: HookActions["setLabel"];
+  /** Extension: uses another model; see {@linkcode HookActions.setModel}. */
+  setModel: HookActions["setModel"];
+  /** Extension: how much the model thinks: `off`, since no model is asked to. */
+  getThinkingLevel: HookActions["getThinkingLevel"];
+  /** Extension: asks for more or less of it, and gets what the model can do, which is `off`. */
+  setThinkingLevel: HookActions["setThinkingLevel"];
   /** Extension: names the session. */
   setSessionName: HookActions["setSessionName"];
   /** Extension: the session's name. */

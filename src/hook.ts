@@ -201,7 +201,7 @@ export function createHook(options: CreateHookOptions): { hook: LoadedHook; api:
       ]),
     ) as Pick<
       HookAPI,
-      "sendUserMessage" | "getActiveTools" | "setActiveTools" | "getAllTools" | "setSessionName" | "getSessionName"
+      Exclude<keyof HookActions & keyof HookAPI, "getFlag">
     >,
   };
   Object.defineProperty(api, "typebox", { get: typeboxOf, configurable: true });

@@ -568,7 +568,7 @@ Deno.test("HookRunner.initialize() connects contexts, and sets back what is abse
   }));
   await runner.emit({ type: "agent_start" });
   assertEquals([ctx!.model?.id, ctx!.hasUI, ctx!.isIdle(), ctx!.hasQueuedMessages()], ["m1", true, false, true]);
-  assertStrictEquals(ctx!.ui, ui);
+  assertStrictEquals(ctx!.ui.notify, ui.notify);
   assertStrictEquals(runner.getUIContext(), ui);
   assertEquals(runner.getHasUI(), true);
   model = { id: "m2", provider: "p" };
@@ -591,7 +591,7 @@ Deno.test("HookRunner.initialize() connects contexts, and sets back what is abse
 
   runner.initialize(host());
   assertEquals([ctx!.model, ctx!.hasUI, ctx!.isIdle(), ctx!.hasQueuedMessages()], [undefined, false, true, false]);
-  assertNotStrictEquals(ctx!.ui, ui);
+  assertNotStrictEquals(ctx!.ui.notify, ui.notify);
   assertEquals(await command.branch("again"), { cancelled: true }, "kept");
 });
 

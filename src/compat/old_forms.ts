@@ -6,6 +6,7 @@
 
 import type { ExecOptions, ExecResult, HookAPI, HookContext, SendMessageOptions } from "../api.ts";
 import type { HookEvent, HookEventName } from "../events.ts";
+import { otherUI } from "./other_ui.ts";
 
 type Handler = (event: never, ctx: HookContext, emission: object) => unknown;
 type Exec = (command: string, args: string[], options?: ExecOptions) => Promise<ExecResult>;
@@ -151,9 +152,17 @@ export class OldForms {
     });
   }
 
-  /** Adds the members of `ctx` that there were once. */
+  /** Adds the members of `ctx` that there were once, and those that are called otherwise elsewhere. */
   extendContext<C extends HookContext>(context: C): C {
+    // It may be another one each time that it is asked for.
+    const { get, value } = Object.getOwnPropertyDescriptor(context, "ui") ?? { value: context.ui };
     return Object.defineProperties(context, {
+      ui: {
+        configurable: true,
+        enumerable: true,
+        get: () => otherUI(get === undefined ? value : get.call(context)),
+      },
+      hasPendingMessages: { configurable: true, value: () => context.hasQueuedMessages() },
       exec: {
         configurable: true,
         get: () => {

@@ -8,6 +8,7 @@ import boot from "./boot.ts" with { type: "text" };
 import protocol from "./protocol.ts" with { type: "text" };
 import sessionMirror from "./session_mirror.ts" with { type: "text" };
 import oldForms from "../compat/old_forms.ts" with { type: "text" };
+import otherUi from "../compat/other_ui.ts" with { type: "text" };
 import packages from "../compat/packages.ts" with { type: "text" };
 import actions from "../actions.ts" with { type: "text" };
 import bus from "../bus.ts" with { type: "text" };
@@ -29,6 +30,7 @@ export const BOOT_FILES: Readonly<Record<string, string>> = {
   "actions.ts": actions,
   "bus.ts": bus,
   "compat/old_forms.ts": oldForms,
+  "compat/other_ui.ts": otherUi,
   "compat/packages.ts": packages,
   "compat/typebox_slot.ts": typeboxSlot,
   "events.ts": events,

@@ -28,6 +28,12 @@ export function describeModel(model: LanguageModel): Model {
 export class ModelList implements ModelRegistry {
   readonly #models: () => Iterable<LanguageModel>;
 
+  /** The model itself, for a session: no member, since hooks get the list. */
+  static callable(list: object, provider: string, id: string): LanguageModel | undefined {
+    if (!(#models in list)) return undefined;
+    return [...list.#models()].find((model) => model.provider === provider && model.id === id);
+  }
+
   /**
    * Makes a list.
    *

@@ -780,6 +780,22 @@ export class AgentSession {
           description,
           ...parameters !== undefined && { parameters },
         })),
+      getCommands: () =>
+        this.runner.getRegisteredCommands().map(({ name, description }) => ({
+          name,
+          ...description !== undefined && { description },
+          source: "extension" as const,
+        })),
+      setLabel: (entryId, label) => void this.#manager.appendLabelChange(entryId, label),
+      setModel: ({ provider, id }) => {
+        if (this.model?.provider === provider && this.model.id === id) return Promise.resolve(true);
+        const model = ModelList.callable(this.#options.modelRegistry ?? {}, provider, id);
+        if (model !== undefined) this.setModel(model);
+        return Promise.resolve(model !== undefined);
+      },
+      // No model is asked to think more or less than it does.
+      getThinkingLevel: () => "off",
+      setThinkingLevel() {},
       getFlag: (name) => this.#options.flags?.[name],
       setSessionName: (name) => void this.#manager.appendSessionName(name),
       getSessionName: () => this.#manager.getSessionName(),

@@ -13,8 +13,8 @@ export default function (pi: HookAPI) {
     await pi.exec("git", ["status", "--porcelain"]);
     await fetch("https://example.com/");
     process.env.HOME_TOWN;
-    pi.setModel("x");
-    context.ui.setFooter(undefined);
+    pi.registerProvider("x", {});
+    context.ui.setEditorComponent(undefined);
   });
 }
 `,
@@ -38,8 +38,8 @@ Deno.test("import says of each hook of a folder whether it loads, what it lacks 
   assertEquals(guard.registers.events, ["tool_call"]);
   assertMatch(deep.warnings.join(), /pi\.on\("session"\) is an older form, and works; write pi\.on\("session_start"\)/);
   assertEquals(deep.lacks.map(({ name, line }: { name: string; line: number }) => [name, line]), [
-    ["pi.setModel", 9],
-    ["ctx.ui.setFooter", 10],
+    ["pi.registerProvider", 9],
+    ["ctx.ui.setEditorComponent", 10],
   ]);
   assertEquals(deep.needs, {
     env: ["HOME_TOWN"],
@@ -56,7 +56,7 @@ Deno.test("import says it to people as well, with the flags to grant", async () 
   for (
     const text of [
       "hooks/deep/index.ts  loads with warnings",
-      "lacks: pi.setModel, at hooks/deep/index.ts:9",
+      "lacks: pi.registerProvider, at hooks/deep/index.ts:9",
       "--allow-read=./notes.md",
       "--allow-exec='git status --porcelain'",
       "1 hooks: 0 load, 1 with warnings, 0 cannot",

@@ -389,6 +389,19 @@ const ROWS: readonly Row[] = [
     is: ["false undefined"],
   },
   {
+    form: "ui.custom with the keys before done",
+    fixture: "custom_with_keys.ts",
+    world: { ui: pickTwo },
+    does: async (world) => (await world.say("/pick")).notes,
+    is: ["picked two"],
+  },
+  {
+    form: "getCommands, setLabel, setModel, getThinkingLevel, hasPendingMessages, what a chat shows",
+    fixture: "session_api.ts",
+    does: async (world) => (await (await world.say()).say("/about")).notes,
+    is: ["extension /about: Tells of the session, start, off, true, false, false"],
+  },
+  {
     form: "{ systemPrompt } from before_agent_start",
     fixture: "system_prompt.ts",
     does: async (world) => (await world.say()).requests[0]!.systemPrompt,
