@@ -48,7 +48,8 @@ const keybindings = {
   getKeys: (does: string): string[] => [...keysOf(does)],
 };
 
-function keysOf(does: unknown): readonly string[] {
+/** The keys that do something, such as `tui.select.confirm`, or `selectConfirm` as it was called once. */
+export function keysOf(does: unknown): readonly string[] {
   const name = String(does).replace(/^(?:tui|app)\./, "").replaceAll(".", "").toLowerCase();
   return Object.hasOwn(KEYS, name) ? KEYS[name]! : [];
 }

@@ -98,6 +98,11 @@ const ROWS: readonly Row[] = [
     does: drawn,
     is: ["─".repeat(20), "last", "2.0KB"],
   },
+  gate(
+    "pi-coding-agent: more of its values",
+    "coding_agent_more.ts",
+    "first, second, .xcsh, python, 2, enter to go on, body, long... [truncated], 2",
+  ),
   tool("@sinclair/typebox", "typebox_old.ts"),
   tool("typebox", "typebox_new.ts"),
   tool("pi-ai: StringEnum and Type", "pi_ai.ts"),

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { keysOf } from "../other_ui.ts";
 import { CancellableLoader, type Component, Container, Text } from "./pi_tui.ts";
 
 export { EVENT_NAMES, EVENT_RULES, isHookEventName } from "../../events.ts";
@@ -119,6 +120,17 @@ function truncated(
   };
 }
 
+/** Cuts a line that is too long. */
+export function truncateLine(line: string, maxChars = 500): { text: string; wasTruncated: boolean } {
+  if (line.length <= maxChars) return { text: line, wasTruncated: false };
+  return { text: `${line.slice(0, maxChars)}... [truncated]`, wasTruncated: true };
+}
+
+/** A text without its front matter. */
+export function stripFrontmatter(content: string): string {
+  return parseFrontmatter(content).body;
+}
+
 /** Splits a text into its front matter, of simple `key: value` lines, and the rest. */
 export function parseFrontmatter(content: string): { frontmatter: Record<string, string>; body: string } {
   const found = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(content);
@@ -154,6 +166,94 @@ function textOf(content: unknown): string {
   return content.map((part) =>
     part.type === "text" ? part.text : part.type === "toolCall" ? `${part.name}(${JSON.stringify(part.arguments)})` : ""
   ).filter((text) => text !== "").join("\n");
+}
+
+/** About how many tokens a message is: a quarter of its characters. */
+export function estimateTokens(message: Entry): number {
+  return Math.ceil(textOf(message.content).length / 4);
+}
+
+/** The folder of what a person set, which asks for the variable of the person's home. */
+export function getAgentDir(): string {
+  const home = Deno.env.get(Deno.build.os === "windows" ? "USERPROFILE" : "HOME") ?? "";
+  return `${home}/${CONFIG_DIR_NAME}/agent`;
+}
+
+const running = new Map<string, Promise<unknown>>();
+
+/** Runs what changes a file after what else changes it. */
+export function withFileMutationQueue<T>(path: string, change: () => Promise<T>): Promise<T> {
+  const before = running.get(path) ?? Promise.resolve();
+  const done = before.then(change);
+  const settled = done.catch(() => {}).finally(() => {
+    if (running.get(path) === settled) running.delete(path);
+  });
+  running.set(path, settled);
+  return done;
+}
+
+/** The keys of something that keys do, as text. */
+export function keyText(does: string): string {
+  return keysOf(does).join("/");
+}
+
+/** Says what the keys of something are for. */
+export function keyHint(does: string, description: string): string {
+  return rawKeyHint(keyText(does), description);
+}
+
+/** Says what a key is for. */
+export function rawKeyHint(key: string, description: string): string {
+  return `${key} ${description}`.trim();
+}
+
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ts: "typescript",
+  tsx: "typescript",
+  mts: "typescript",
+  cts: "typescript",
+  js: "javascript",
+  jsx: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  py: "python",
+  rb: "ruby",
+  rs: "rust",
+  go: "go",
+  java: "java",
+  kt: "kotlin",
+  swift: "swift",
+  c: "c",
+  h: "c",
+  cpp: "cpp",
+  hpp: "cpp",
+  cs: "csharp",
+  php: "php",
+  sh: "bash",
+  bash: "bash",
+  zsh: "bash",
+  sql: "sql",
+  html: "html",
+  css: "css",
+  scss: "scss",
+  json: "json",
+  yaml: "yaml",
+  yml: "yaml",
+  toml: "toml",
+  xml: "xml",
+  md: "markdown",
+  lua: "lua",
+};
+
+/** The language of a file, by its name. */
+export function getLanguageFromPath(path: string): string | undefined {
+  const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(LANGUAGES, extension) ? LANGUAGES[extension] : undefined;
+}
+
+/** Code as lines, without colours. */
+export function highlightCode(code: string, _language?: string): string[] {
+  return code.split("\n");
 }
 
 type Paint = (text: string) => string;
