@@ -26,23 +26,42 @@ export default function (pi: HookAPI) {
   pi.on("tool_call", (event) => event.toolName === join("rm") && schema ? { block: true, reason: "no" } : undefined);
 }
 `,
+  pi_tui: `import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";
+import { Editor } from "@mariozechner/pi-tui";
+import { join } from "node:path";
+export default function (pi: HookAPI) {
+  pi.on("tool_call", (event) => event.toolName === join("rm") && new Editor() ? { block: true, reason: "no" } : undefined);
+}
+`,
+  typebox: `import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";
+import { Type } from "@sinclair/typebox";
+import { join } from "node:path";
+const schema = Type.Object({ command: Type.TemplateLiteral("rm \${string}") });
+export default function (pi: HookAPI) {
+  pi.on("tool_call", (event) => event.toolName === join("rm") && schema ? { block: true, reason: "no" } : undefined);
+}
+`,
 };
 
-async function withHooks<T>(work: (paths: { plain: string; other: string }) => Promise<T>): Promise<T> {
+type Kind = keyof typeof HOOKS;
+
+async function withHooks<T>(work: (paths: Record<Kind, string>) => Promise<T>): Promise<T> {
   const folder = await Deno.makeTempDir();
   try {
-    const paths = { plain: join(folder, "plain.ts"), other: join(folder, "other.ts") };
-    await Deno.writeTextFile(paths.plain, HOOKS.plain);
-    await Deno.writeTextFile(paths.other, HOOKS.other);
+    const paths = {} as Record<Kind, string>;
+    for (const kind of Object.keys(HOOKS) as Kind[]) {
+      paths[kind] = join(folder, `${kind}.ts`);
+      await Deno.writeTextFile(paths[kind], HOOKS[kind]);
+    }
     return await work(paths);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-/** How much longer the one takes than the other, in ms. */
-async function difference(measure: (path: string) => Promise<number>) {
-  return await withHooks(async ({ plain, other }) => {
+/** How much longer a hook of a kind takes than a plain one, in ms. */
+async function difference(measure: (path: string) => Promise<number>, kind: Kind = "other") {
+  return await withHooks(async ({ plain, [kind]: other }) => {
     for (const path of [plain, other]) await measure(path);
     const pairs: [number, number][] = [];
     for (let i = 0; i < PAIRS; i++) {
@@ -80,6 +99,26 @@ async function loadIsolated(path: string): Promise<number> {
   return time;
 }
 
+/** What the look at plain hooks takes of the time in which they are loaded. */
+async function lookOfLoad() {
+  const folder = await Deno.makeTempDir();
+  try {
+    const paths = Array.from({ length: 100 }, (_, i) => join(folder, `${i}.ts`));
+    for (const path of paths) await Deno.writeTextFile(path, HOOKS.plain);
+    await loadHooks(paths.slice(0, 10), "/");
+    const timeOf = async (work: () => unknown) => {
+      const start = performance.now();
+      await work();
+      return performance.now() - start;
+    };
+    const look = await timeOf(() => paths.slice(10).forEach(hookModules));
+    const load = await timeOf(() => loadHooks(paths.slice(10), "/"));
+    return { value: load / (load - look), detail: `${us(look * 1_000)} of ${us(load * 1_000)} for 90 hooks` };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
 /** Rows about hooks of other hosts. */
 export const compatRows: readonly Row[] = [
   {
@@ -98,6 +137,12 @@ export const compatRows: readonly Row[] = [
       }),
   },
   {
+    name: "load a hook that does not, of loading it without that look",
+    unit: "×",
+    target: { atMost: 1.05 },
+    run: lookOfLoad,
+  },
+  {
     name: "load a hook that does, more than one that does not, in process",
     unit: "ms",
     target: { atMost: 60 },
@@ -108,5 +153,29 @@ export const compatRows: readonly Row[] = [
     unit: "ms",
     target: { atMost: 60 },
     run: () => difference(loadIsolated),
+  },
+  {
+    name: "load a hook that needs the real pi-tui, more than one that does not, in process",
+    unit: "ms",
+    target: { atMost: 200 },
+    run: () => difference(loadInFreshProcess, "pi_tui"),
+  },
+  {
+    name: "load a hook that needs the real pi-tui, more than one that does not, isolated",
+    unit: "ms",
+    target: { atMost: 200 },
+    run: () => difference(loadIsolated, "pi_tui"),
+  },
+  {
+    name: "load a hook that needs the real typebox, more than one that does not, in process",
+    unit: "ms",
+    target: { atMost: 200 },
+    run: () => difference(loadInFreshProcess, "typebox"),
+  },
+  {
+    name: "load a hook that needs the real typebox, more than one that does not, isolated",
+    unit: "ms",
+    target: { atMost: 200 },
+    run: () => difference(loadIsolated, "typebox"),
   },
 ];

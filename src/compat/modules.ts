@@ -57,7 +57,9 @@ export function hookModules(entry: string): HookModules {
     if (!/\.c[jt]s$/i.test(file) && usesCommonJs(text) || ASKS_FOR_TYPEBOX.test(text)) needsCompat = true;
     let code: string | undefined;
     const isCode = (index: number) => (code ??= codeOf(text))[index] !== " ";
-    for (const { specifier, data, index } of seenImports(withoutTypes(text)).slice(0, MAX_IMPORTS)) {
+    const values = withoutTypes(text);
+    const imports = seenImports(values);
+    for (const { specifier, data, index } of imports.slice(0, MAX_IMPORTS)) {
       if (isRelative(specifier)) {
         const { path, other } = lookFor(specifier, file, data);
         needsCompat ||= other;
@@ -69,7 +71,8 @@ export function hookModules(entry: string): HookModules {
       else if (isBareBuiltIn(specifier)) bareBuiltIns = true;
       else if (isHostPackage(specifier) && isCode(index)) fault ??= inventedPackage(specifier, file, text, index);
     }
-    for (const { specifier, data } of seenImports(text).slice(0, MAX_IMPORTS)) {
+    const all = values === text ? imports : seenImports(text);
+    for (const { specifier, data } of all.slice(0, MAX_IMPORTS)) {
       if (data || !isRelative(specifier)) continue;
       const { path } = lookFor(specifier, file, data);
       if (path.startsWith(root + SEPARATOR) && MODULES.has(extname(path).toLowerCase())) waiting.push(path);
