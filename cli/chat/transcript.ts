@@ -38,7 +38,6 @@ export class Transcript implements Reporter {
   readonly theme: Theme;
   readonly #lib: PiTui;
   readonly #screen: Screen;
-  readonly #blocks = new Set<Block>();
   readonly #calls = new Map<string, { call: ToolCall; block: Block }>();
   /** Calls whose gate broke. */
   readonly #broken = new Set<string>();
@@ -78,9 +77,11 @@ export class Transcript implements Reporter {
   event(event: SessionEvent, runner: HookRunner): void {
     switch (event.type) {
       case "agent_start":
-        this.#work("Working…");
+      case "turn_start":
+        this.#screen.setActivity("Working… Esc stops it");
         break;
       case "agent_end":
+      case "auto_compaction_end":
         this.#screen.setActivity(undefined);
         break;
       case "message_update":
@@ -97,6 +98,7 @@ export class Transcript implements Reporter {
         break;
       case "tool_execution_end":
         this.#updateTool(event.toolCallId, (call) => {
+          this.#calls.delete(event.toolCallId);
           call.content = event.content;
           call.end = event;
           call.state = event.blocked
@@ -125,7 +127,7 @@ export class Transcript implements Reporter {
         this.notify(`${event.errorMessage}; trying again in ${event.delayMs / 1000} s`, "info");
         break;
       case "auto_compaction_start":
-        this.#work("Compacting…");
+        this.#screen.setActivity("Compacting… Esc stops it");
         break;
       case "session_compact":
         this.notify("The conversation was compacted", "info");
@@ -165,7 +167,6 @@ export class Transcript implements Reporter {
 
   /** Shows the messages of a session that goes on, in place of all that was shown. */
   restore(messages: readonly AgentMessage[], runner: HookRunner): void {
-    this.#blocks.clear();
     this.#calls.clear();
     this.#screen.clear();
     for (const message of messages) {
@@ -188,8 +189,7 @@ export class Transcript implements Reporter {
   /** Shows the output of tools and the messages of hooks whole, or their beginnings. */
   toggleExpanded(): void {
     this.#expanded = !this.#expanded;
-    for (const block of this.#blocks) block.invalidate();
-    this.#screen.redraw();
+    this.#screen.redrawAll();
   }
 
   #message(message: AgentMessage, runner: HookRunner): void {
@@ -336,21 +336,8 @@ export class Transcript implements Reporter {
     );
   }
 
-  #work(what: string): void {
-    const { fg } = this.theme;
-    this.#screen.setActivity(
-      new this.#lib.Loader(
-        this.#screen.tui,
-        (text) => fg("accent", text),
-        (text) => fg("muted", text),
-        `${what} Esc stops it`,
-      ),
-    );
-  }
-
   #show(draw: (width: number) => string[], keep = true): Block {
     const block = new Block(this.#lib, draw, keep);
-    this.#blocks.add(block);
     this.#screen.add(block);
     return block;
   }

@@ -45,6 +45,8 @@ export interface ScreenOptions {
 /** A part of the screen. */
 type Part = Component & { invalidate(): void };
 
+/** Most things said that are kept on the screen and above it. */
+const MAX_BLOCKS = 2_000;
 /** How soon a second Ctrl+C has to come to close a component that does not listen, in ms. */
 const TWICE = 2_000;
 
@@ -64,6 +66,7 @@ export class Screen implements Surface {
   readonly #widgets = new Map<string, { part: Guard; below: boolean }>();
   #component: { part: Guard; head: Part; close: () => void } | undefined;
   #dialog: Dialog<Question["kind"]> | undefined;
+  #loader: InstanceType<Lib["Loader"]> | undefined;
   #lastInterrupt = 0;
   #running = false;
 
@@ -122,9 +125,17 @@ export class Screen implements Surface {
     }
   }
 
-  /** Adds to what was said. */
+  /** Adds to what was said. The oldest of very much is left out: all of it is drawn for each key. */
   add(block: Part): void {
     this.#transcript.addChild(block);
+    const { children } = this.#transcript;
+    if (children.length > MAX_BLOCKS) children.splice(0, MAX_BLOCKS / 4);
+    this.redraw();
+  }
+
+  /** Draws what was said anew. */
+  redrawAll(): void {
+    this.#transcript.invalidate();
     this.redraw();
   }
 
@@ -134,10 +145,15 @@ export class Screen implements Surface {
     this.tui.requestRender(true);
   }
 
-  /** Shows what goes on, or nothing. */
-  setActivity(block: Part | undefined): void {
+  /** Shows that something goes on, and what, or that nothing does. */
+  setActivity(text: string | undefined): void {
+    const { lib, theme } = this.#options;
+    this.#loader?.stop();
+    this.#loader = text === undefined
+      ? undefined
+      : new lib.Loader(this.tui, (sign) => theme.fg("accent", sign), (shown) => theme.fg("muted", shown), text);
     this.#activity.clear();
-    if (block !== undefined) this.#activity.addChild(block);
+    if (this.#loader !== undefined) this.#activity.addChild(this.#loader);
     this.redraw();
   }
 
