@@ -10,11 +10,13 @@ import { capabilities } from "../src/discovery/providers.ts";
 import { type DescribedLine, describeRequest } from "../src/trust/describe.ts";
 import { readPins } from "../src/trust/pins.ts";
 import type { Trust } from "../src/trust/trust.ts";
+import { isYes } from "../src/ui/prompts.ts";
 import { readUserSettings } from "../src/user_settings.ts";
 import { errorText } from "../src/values.ts";
 import type { DiscoveryOptions } from "./discovery_flags.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
+import { TerminalInput } from "./terminal_input.ts";
 
 /**
  * What discovery needs to know.
@@ -85,12 +87,12 @@ export function showLines(output: Output, lines: readonly DescribedLine[]): void
   }
 }
 
-/** Asks a question that only `y` or `yes` answers with yes. */
+/** Asks a question that only `y` or `yes` answers with yes, and nothing that was typed before it was asked. */
 export async function confirmed(output: Output, question: string): Promise<boolean> {
   output.note(`${output.noteTheme.bold(question)} [y/N]`);
-  // One line: what comes after it is for somebody else.
-  const bytes: number[] = [];
-  const byte = new Uint8Array(1);
-  while (await Deno.stdin.read(byte) === 1 && byte[0] !== 10) bytes.push(byte[0]!);
-  return /^\s*y(?:es)?\s*$/i.test(new TextDecoder().decode(new Uint8Array(bytes)));
+  const input = new TerminalInput();
+  input.beginQuestion();
+  const line = await input.nextAnswer(new AbortController().signal);
+  input.endQuestion(line === undefined);
+  return isYes(line ?? "");
 }

@@ -4,30 +4,39 @@
  * @module
  */
 
+import type { TerminalInput } from "./terminal_input.ts";
+
 /**
- * Reads lines until the input ends.
+ * Reads the lines that are typed at a terminal.
  *
- * @param ask Called before each line, to show that one may be typed.
+ * @param input The terminal.
+ * @param show Shows that a line may be typed.
  * @yields The lines that are not empty.
  */
-export async function* readPrompts(ask: () => void): AsyncGenerator<string> {
+export async function* readTypedPrompts(input: TerminalInput, show: () => void): AsyncGenerator<string> {
+  for (;;) {
+    const line = await input.nextPrompt(show);
+    if (line === undefined) return;
+    if (line.trim() !== "") yield line;
+  }
+}
+
+/**
+ * Reads the lines of standard input that is no terminal.
+ *
+ * @yields The lines that are not empty.
+ */
+export async function* readPipedPrompts(): AsyncGenerator<string> {
   let rest = "";
   const reader = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (;;) {
-      const end = rest.indexOf("\n");
-      if (end !== -1) {
-        const line = rest.slice(0, end).replace(/\r$/, "");
-        rest = rest.slice(end + 1);
-        if (line.trim() !== "") yield line;
-        continue;
-      }
-      ask();
       const { value, done } = await reader.read();
-      if (done) break;
-      rest += value;
+      const lines = (rest + (value ?? "")).split("\n");
+      rest = done ? "" : lines.pop()!;
+      for (const line of lines) if (line.trim() !== "") yield line.replace(/\r$/, "");
+      if (done) return;
     }
-    if (rest.trim() !== "") yield rest;
   } finally {
     await reader.cancel();
   }

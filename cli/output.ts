@@ -31,6 +31,7 @@ export class Output {
   readonly #stderr: Stream = bind(Deno.stderr);
   #openLine = false;
   #empty = true;
+  #heldBack: (() => void)[] | undefined;
 
   /** Makes the output of this process. */
   constructor() {
@@ -45,6 +46,7 @@ export class Output {
   write(text: string): void {
     if (text === "" || this.closed.aborted) return;
     this.#empty = false;
+    if (this.#holdBack(() => this.write(text))) return;
     this.#openLine = !text.endsWith("\n");
     try {
       writeAll(this.#stdout, encoder.encode(text));
@@ -61,6 +63,7 @@ export class Output {
 
   /** Ends a line that has begun. */
   endLine(): void {
+    if (this.#holdBack(() => this.endLine())) return;
     if (this.#openLine) this.write("\n");
   }
 
@@ -77,16 +80,41 @@ export class Output {
 
   /** Prints a line for a person, on standard error. */
   note(text: string): void {
+    if (this.#holdBack(() => this.note(text))) return;
     if (this.#openLine && this.#stdout.isTerminal()) this.line();
+    this.writeError(`${text}\n`);
+  }
+
+  /** Prints text as it is on standard error, also while everything else is held back. */
+  writeError(text: string): void {
     try {
-      writeAll(this.#stderr, encoder.encode(`${text}\n`));
+      writeAll(this.#stderr, encoder.encode(text));
     } catch {
       // Nobody to tell.
     }
   }
 
+  /** Keeps back all that is printed from now on, so that nothing comes between a question and its answer. */
+  hold(): void {
+    if (this.#stdout.isTerminal()) this.endLine();
+    this.#heldBack = [];
+  }
+
+  /** Prints what was held back, and holds back no more. */
+  release(): void {
+    const steps = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const step of steps) step();
+  }
+
+  #holdBack(step: () => void): boolean {
+    this.#heldBack?.push(step);
+    return this.#heldBack !== undefined;
+  }
+
   /**
-   * Sends what other code prints to standard error, so that standard output holds nothing but ours.
+   * Sends what other code prints to standard error, so that standard output holds nothing but ours, and
+   * nothing comes between a question and its answer.
    *
    * @param clean Makes text of it that a terminal may get.
    * @param show Where it goes instead, if standard error is taken.
@@ -96,10 +124,12 @@ export class Output {
       show(clean(new TextDecoder().decode(bytes)).replace(/\n$/, ""));
       return bytes.length;
     };
-    Object.assign(Deno.stdout, {
-      writeSync: toNotes,
-      write: (bytes: Uint8Array) => Promise.resolve(toNotes(bytes)),
-    });
+    for (const stream of [Deno.stdout, Deno.stderr]) {
+      Object.assign(stream, {
+        writeSync: toNotes,
+        write: (bytes: Uint8Array) => Promise.resolve(toNotes(bytes)),
+      });
+    }
     const { inspect } = Deno;
     const print = (...values: unknown[]) =>
       show(clean(values.map((value) => typeof value === "string" ? value : inspect(value)).join(" ")));
@@ -130,5 +160,5 @@ function writeAll(stream: Stream, bytes: Uint8Array): void {
 }
 
 function usesColour(stream: Stream): boolean {
-  return stream.isTerminal() && !Deno.noColor;
+  return stream.isTerminal() && !Deno.noColor && Deno.env.get("TERM") !== "dumb";
 }

@@ -10,6 +10,8 @@ const LONG = 4 << 20;
 const WIDTH = 24;
 const EVERY_MS = 100;
 const encoder = new TextEncoder();
+// Bound now: later, what others print on standard error is sent elsewhere.
+const print = Deno.stderr.writeSync.bind(Deno.stderr);
 
 /** A bar on the terminal, for long files only; nothing where there is no terminal. */
 export class ProgressBar {
@@ -37,12 +39,12 @@ export class ProgressBar {
     const part = Math.min(1, bytes / size);
     const full = Math.round(part * WIDTH);
     const bar = "█".repeat(full) + "░".repeat(WIDTH - full);
-    Deno.stderr.writeSync(encoder.encode(`\r\x1b[2K${bar} ${Math.floor(part * 100)} %  ${lines} lines`));
+    print(encoder.encode(`\r\x1b[2K${bar} ${Math.floor(part * 100)} %  ${lines} lines`));
   };
 
   /** Takes it away. */
   clear(): void {
-    if (this.#shown) Deno.stderr.writeSync(encoder.encode("\r\x1b[2K"));
+    if (this.#shown) print(encoder.encode("\r\x1b[2K"));
     this.#shown = false;
   }
 }

@@ -219,7 +219,7 @@ export class TextReporter implements Reporter {
   #note(level: "info" | "warning" | "error", text: string): void {
     const { noteTheme } = this.#output;
     const colour = level === "info" ? "accent" : level;
-    this.#output.note(`${noteTheme.fg(colour, `${level}:`)} ${plainText(text)}`);
+    this.#output.note(`${noteTheme.fg(colour, `${level}:`)} ${plainText(text).replaceAll("\n", "\n  ")}`);
   }
 
   #message(message: AgentMessage, runner: HookRunner): void | Promise<void> {

@@ -16,9 +16,11 @@ export const run = addSessionFlags(new Command())
   )
   .arguments("[prompt:string]")
   .option("--interactive", "Read prompts line by line, also when standard input is no terminal.")
+  .option("--no-ui", "Let hooks ask nobody; without it, a hook asks on standard error when this runs at a terminal.")
   .option("--json", "Print what happens as one JSON record a line.")
   .example("Behind a hook", 'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts')
   .example("A slash command of a hook", "xcsh-hooks run /handoff --hook ./handoff.ts --session work.jsonl")
+  .example("Where a question is to count as a no", 'xcsh-hooks run "clean up" --hook ./gate.ts --no-ui')
   .example(
     "With a real model",
     'xcsh-hooks run "What is here?" --model openai-compatible:qwen3 --base-url http://localhost:11434/v1',

@@ -7,18 +7,24 @@
 import type { HookUIContext } from "../src/api.ts";
 import { AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
 import { ScriptedModel } from "../src/models/scripted.ts";
+import { onTermination } from "../src/session/signals.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
+import { Prompts } from "../src/ui/prompts.ts";
+import { oneAtATime } from "../src/ui/queue.ts";
+import { type Surface, uiContextsOf } from "../src/ui/surface.ts";
 import { keepColours } from "../src/ui/text.ts";
 import { errorText } from "../src/values.ts";
 import { folderOf, promptOf } from "./arguments.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
 import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
-import { readPrompts } from "./interactive.ts";
+import { readPipedPrompts, readTypedPrompts } from "./interactive.ts";
 import { Output } from "./output.ts";
 import { flagsOf } from "./hook_flags.ts";
 import { runBashLine, submit } from "./session_commands.ts";
 import { type ModelOptions, openModel, openSession, type SessionOptions } from "./session_source.ts";
+import { lineTerminalOf } from "./line_terminal.ts";
 import { JsonReporter, loggerOf, type Reporter, TextReporter } from "./report.ts";
+import { TerminalInput } from "./terminal_input.ts";
 
 /** Options of {@linkcode runSession}. */
 export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">, ModelOptions {
@@ -30,6 +36,8 @@ export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">
   flag?: string[] | undefined;
   /** Read prompts line by line. */
   interactive?: boolean | undefined;
+  /** Whether hooks may ask the person at the terminal. */
+  ui?: boolean | undefined;
   /** Print one JSON record a line. */
   json?: boolean | undefined;
 }
@@ -67,11 +75,17 @@ export async function runSession(options: RunOptions, argument: string | undefin
 
   const source = { ...options, session: typeof options.session === "string" ? options.session : undefined };
   const sessionManager = await openSession(source, cwd, interactive && options.session !== false);
+  const input = new TerminalInput();
+  const prompts = new Prompts(lineTerminalOf(output, input));
+  const hasUI = options.ui !== false && !options.json && Deno.stderr.isTerminal() && TerminalInput.canAsk();
   const session = new AgentSession({
     cwd,
     hooks,
     sessionManager,
-    uiContext: uiOf(report),
+    uiContext: hasUI ? uiContextsOf(oneAtATime(askingUI(prompts, uiOf(report)))) : uiOf(report),
+    hasUI,
+    // The terminal has to be as it was, too, when the process ends.
+    handleSignals: false,
     flags: flagsOf(options.flag ?? [], hooks),
     model,
   });
@@ -93,12 +107,14 @@ export async function runSession(options: RunOptions, argument: string | undefin
   const say = (text: string) => options.json ? output.record({ type: "output", text }) : output.line(text);
   const take = (text: string) => submit(text, { session, cwd, say });
 
+  const end = async () => void await Promise.all([prompts.close(), session.dispose()]);
+  const ignoreSignals = onTermination(end);
   try {
     await session.start();
     if (prompt !== undefined) await take(prompt);
     else {
-      const ask = () => Deno.stdin.isTerminal() && !options.json && output.write("> ");
-      for await (const line of readPrompts(ask)) {
+      const showPrompt = () => options.json || output.write("> ");
+      for await (const line of Deno.stdin.isTerminal() ? readTypedPrompts(input, showPrompt) : readPipedPrompts()) {
         try {
           if (!await runBashLine(line, session, say) && await take(line) === "quit") break;
         } catch (error) {
@@ -112,7 +128,10 @@ export async function runSession(options: RunOptions, argument: string | undefin
     if (error instanceof UnknownCommandError) throw new UsageError(error.message);
     throw error;
   } finally {
+    // What hooks ask while the session ends can be answered still.
     await session.dispose();
+    await end();
+    ignoreSignals();
     await shown.end();
   }
   if (output.closed.aborted) throw new ExitError(EXIT_PIPE);
@@ -134,6 +153,15 @@ class Sequence {
   async end(): Promise<void> {
     while (this.#last !== undefined) await this.#last;
   }
+}
+
+/** Somebody can answer. There is nothing to draw a component on. */
+function askingUI(prompts: Prompts, silent: HookUIContext): Surface {
+  return {
+    ...silent,
+    ask: (question, asking) => prompts.ask(question, asking),
+    custom: () => Promise.resolve(undefined),
+  };
 }
 
 /** Nobody can answer, but somebody may read. */

@@ -134,7 +134,10 @@ export interface DialogOptions {
   signal?: AbortSignal;
 }
 
-/** Ways to ask and tell the person. Safe to call where nobody is: see each member. */
+/**
+ * Ways to ask and tell the person. Safe to call where nobody is: see each member. Questions are shown one at a time, with the
+ * path of the hook that asks; text may hold line ends, but nothing else that controls a terminal.
+ */
 export interface HookUIContext {
   /** Lets the person choose; `undefined` when closed or without UI. */
   select(title: string, options: string[], dialog?: DialogOptions): Promise<string | undefined>;
@@ -158,11 +161,14 @@ export interface HookUIContext {
   setFooter?(content: WidgetContent): void;
   /** Extension: what is said while the agent works; the host's own words when absent. Nothing where no chat is. */
   setWorkingMessage?(message?: string): void;
-  /** Shows a component until it calls `done`; `undefined` without UI, and the factory is never called. */
+  /**
+   * Shows a component until it calls `done`; `undefined` without UI and where nothing can be drawn, such as between plain
+   * prompts, and then the factory is never called.
+   */
   custom<T>(factory: CustomFactory<T>, dialog?: DialogOptions): Promise<T | undefined>;
-  /** Replaces the text of the prompt editor. */
+  /** Replaces the text of the prompt editor; nothing where there is none. */
   setEditorText(text: string): void;
-  /** The text of the prompt editor; `""` without UI. */
+  /** The text of the prompt editor; `""` where there is none. */
   getEditorText(): string;
   /** The colours in use. */
   readonly theme: Theme;

@@ -37,6 +37,7 @@ const SHOWS: Record<string, string[]> = {
     "rm -rf is not allowed",
   ],
   'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts --json': ['"blocked":true,"hook":"./gate.ts"'],
+  'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts --no-ui': ["rm -rf is not allowed"],
   "xcsh-hooks list ./gate.ts": ["tool_call", "isolated"],
   'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts --allow-read=. --allow-exec="git status --porcelain"':
     ["✗ blocked by ./gate.ts"],

@@ -257,7 +257,8 @@ function printer(path: string, print: (hookPath: string, line: string) => void):
 
 function printToStderr(hookPath: string, line: string): void {
   try {
-    Deno.stderr.writeSync(new TextEncoder().encode(`[${basename(hookPath)}] ${line}\n`));
+    const name = plainText(basename(hookPath)).replaceAll("\n", " ");
+    Deno.stderr.writeSync(new TextEncoder().encode(`[${name}] ${line}\n`));
   } catch {
     // Nobody reads it.
   }

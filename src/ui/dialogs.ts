@@ -51,9 +51,10 @@ async function withLimits<T>(
   ask: (own: DialogOptions) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController();
+  const timeOut = () => end.abort(new DOMException("The time of the question is over", "TimeoutError"));
   const stop = () => end.abort();
   const over = new Promise<T>((resolve) => end.signal.addEventListener("abort", () => resolve(closed), { once: true }));
-  const timer = timeout === undefined ? undefined : setTimeout(stop, Math.min(Math.max(0, timeout), LONGEST));
+  const timer = timeout === undefined ? undefined : setTimeout(timeOut, Math.min(Math.max(0, timeout), LONGEST));
   const signals = signal === undefined ? [stopped] : [stopped, signal];
   for (const each of signals) {
     if (each.aborted) stop();

@@ -87,3 +87,37 @@ export function truncateToCells(text: string, width: number): string {
   }
   return `${kept}…${coloured ? "\x1b[0m" : ""}`;
 }
+
+/**
+ * Breaks text into lines that fit a width, at blanks where there are some.
+ *
+ * @param text Text without colours.
+ * @param width Cells that there are.
+ * @returns The lines; each that was empty stays one.
+ */
+export function wrapToCells(text: string, width: number): string[] {
+  return text.replaceAll("\t", "    ").split("\n").flatMap((whole) => {
+    const lines: string[] = [];
+    let line = "";
+    let cells = 0;
+    for (const piece of pieces(whole)) {
+      const wide = atMost(piece.text);
+      if (cells + wide > width && line !== "") {
+        const blank = line.lastIndexOf(" ");
+        const kept = piece.text === " " || blank <= 0 ? line : line.slice(0, blank);
+        lines.push(kept.trimEnd());
+        line = line.slice(kept.length).trimStart();
+        cells = atMost(line);
+        if (piece.text === " ") continue;
+      }
+      line += piece.text;
+      cells += wide;
+    }
+    return [...lines, line];
+  });
+}
+
+/** The most cells that a terminal takes for text: some draw each part of an emoji that is put together. */
+function atMost(text: string): number {
+  return ASCII.test(text) ? text.length : [...text].reduce((cells, char) => cells + graphemeCells(char), 0);
+}
