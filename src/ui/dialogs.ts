@@ -54,7 +54,7 @@ async function withLimits<T>(
   const timeOut = () => end.abort(new DOMException("The time of the question is over", "TimeoutError"));
   const stop = () => end.abort();
   const over = new Promise<T>((resolve) => end.signal.addEventListener("abort", () => resolve(closed), { once: true }));
-  const timer = timeout === undefined ? undefined : setTimeout(timeOut, Math.min(Math.max(0, timeout), LONGEST));
+  const timer = timeout === undefined ? undefined : setTimeout(timeOut, timeout > 0 ? Math.min(timeout, LONGEST) : 0);
   const signals = signal === undefined ? [stopped] : [stopped, signal];
   for (const each of signals) {
     if (each.aborted) stop();
