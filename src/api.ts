@@ -159,6 +159,8 @@ export interface HookUIContext {
   setHeader?(content: WidgetContent): void;
   /** Extension: what stands below the editor; `undefined` brings back the host's own. Nothing where no chat is. */
   setFooter?(content: WidgetContent): void;
+  /** Extension: how the person is reached, which hooks read as `ctx.mode`; `tui` when absent. */
+  readonly mode?: "tui" | "rpc";
   /** Extension: what is said while the agent works; the host's own words when absent. Nothing where no chat is. */
   setWorkingMessage?(message?: string): void;
   /**

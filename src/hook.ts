@@ -185,7 +185,7 @@ export function createHook(options: CreateHookOptions): { hook: LoadedHook; api:
         throw new TypeError("pi.registerTool({ name, description, parameters, execute }) needs a name");
       }
       requireFunction(tool.execute, `pi.registerTool({ name: ${JSON.stringify(tool.name)}, execute })`);
-      tools.set(tool.name, tool as unknown as HookTool);
+      tools.set(tool.name, old.tool(tool) as unknown as HookTool);
     },
     registerFlag: (name, flag) => void flags.set(String(name), flag),
     getFlag: (name) => ask("getFlag", [name]) as boolean | string | undefined ?? flags.get(name)?.default,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ExecOptions, ExecResult, HookAPI, HookContext, SendMessageOptions } from "../api.ts";
+import type { ExecOptions, ExecResult, HookAPI, HookContext, HookTool, SendMessageOptions } from "../api.ts";
 import type { HookEvent, HookEventName } from "../events.ts";
 import { otherUI } from "./other_ui.ts";
 
@@ -131,6 +131,21 @@ export class OldForms {
     };
   }
 
+  /** Gives a tool what it asks for in the order of once, which the names of its parameters tell. */
+  tool<P>(tool: HookTool<P>): HookTool<P> {
+    const [, , third = "", fourth = "", fifth = ""] = parametersOf(tool.execute);
+    if (!/update/i.test(third) || !/ctx|context/i.test(fourth) && !/signal/i.test(fifth)) return tool;
+    this.#deprecate(
+      "execute(toolCallId, params, onUpdate, ctx, signal)",
+      "execute(toolCallId, params, signal, onUpdate, ctx)",
+    );
+    const execute = tool.execute as unknown as (...args: unknown[]) => ReturnType<HookTool<P>["execute"]>;
+    return {
+      ...tool,
+      execute: (id, params, signal, onUpdate, ctx) => execute.call(tool, id, params, onUpdate, ctx, signal),
+    };
+  }
+
   /** Reads the second argument of `sendMessage`, which was a boolean once. */
   sendOptions(options: unknown): SendMessageOptions | undefined {
     if (typeof options !== "boolean") return options as SendMessageOptions | undefined;
@@ -162,6 +177,7 @@ export class OldForms {
         enumerable: true,
         get: () => otherUI(get === undefined ? value : get.call(context)),
       },
+      mode: { configurable: true, get: () => context.hasUI ? context.ui.mode ?? "tui" : "print" },
       hasPendingMessages: { configurable: true, value: () => context.hasQueuedMessages() },
       exec: {
         configurable: true,
@@ -193,6 +209,12 @@ function olderCompaction({ preparation, branchEntries }: HookEvent<"session_befo
     },
     previousCompactions: branchEntries.filter((entry) => entry.type === "compaction").reverse(),
   };
+}
+
+/** The names of a function's parameters, as far as they are names. */
+function parametersOf(callee: unknown): string[] {
+  const list = /^[^(]{0,100}\(([^()]{0,500})\)/.exec(Function.prototype.toString.call(callee))?.[1] ?? "";
+  return list.split(",").map((parameter) => parameter.trim());
 }
 
 function textOf(content: unknown): string {

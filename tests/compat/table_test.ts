@@ -110,6 +110,10 @@ const ROWS: readonly Row[] = [
   gate("@sinclair/typebox/value", "typebox_value.ts", "Expected string length less or equal to 5"),
   gate("typebox/compile", "typebox_compiler.ts", "only pwd"),
   {
+    ...tool("a tool that gets onUpdate before ctx and signal", "old_tool.ts"),
+    warns: /execute\(toolCallId, params, onUpdate, ctx, signal\) is an older form/,
+  },
+  {
     form: "pi-agent-core: types alone",
     fixture: "agent_core.ts",
     does: async (world) => (await world.say("original")).read().includes("original"),
