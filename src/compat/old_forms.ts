@@ -25,9 +25,15 @@ const SESSION_REASONS: Readonly<Record<string, (event: { reason?: string }) => s
   session_shutdown: () => "shutdown",
 };
 
-/** Whether there was an event of that name once, which is translated. */
+/** Events that are called otherwise elsewhere, by the name that they have there. */
+const OTHER_NAMES: Readonly<Record<string, "session_before_branch" | "session_branch">> = {
+  session_before_fork: "session_before_branch",
+  session_fork: "session_branch",
+};
+
+/** Whether an event is called that elsewhere, or was once, so that it is translated. */
 export function isOldEventName(name: string): boolean {
-  return name === "session" || name === "branch";
+  return name === "session" || name === "branch" || Object.hasOwn(OTHER_NAMES, name);
 }
 
 /** Translates the older forms that one hook uses. */
@@ -94,6 +100,17 @@ export class OldForms {
           const event = { ...today, type: "branch", targetTurnIndex: turns, entries };
           return (handler as (event: unknown, ctx: HookContext, emission: object) => unknown)(event, ctx, emission);
         }]];
+      case "session_before_fork":
+      case "session_fork":
+        return [[
+          OTHER_NAMES[event]!,
+          (today: HookEvent, ctx, emission) =>
+            (handler as (event: unknown, ctx: HookContext, emission: object) => unknown)(
+              { ...today, type: event },
+              ctx,
+              emission,
+            ),
+        ]];
       case "tool_result":
         return [["tool_result", this.#withResult(handler)]];
       default:
@@ -178,6 +195,7 @@ export class OldForms {
         get: () => otherUI(get === undefined ? value : get.call(context)),
       },
       mode: { configurable: true, get: () => context.hasUI ? context.ui.mode ?? "tui" : "print" },
+      ...("branch" in context ? { fork: { configurable: true, value: context.branch } } : {}),
       hasPendingMessages: { configurable: true, value: () => context.hasQueuedMessages() },
       exec: {
         configurable: true,

@@ -190,6 +190,13 @@ const ROWS: readonly Row[] = [
     warns: /session_before_branch/,
   },
   {
+    form: "session_before_fork, ctx.fork",
+    fixture: "fork.ts",
+    does: async (world) => (await (await world.say()).say("/fork")).notes,
+    is: ["session_before_fork string", "true"],
+  },
+  gate("pi-tui: keys with several modifiers", "key_names.ts", "true true true true false"),
+  {
     form: "pi.send(text)",
     fixture: "old_send.ts",
     does: async (world) => {

@@ -285,6 +285,8 @@ export function matchesKey(data: string, key: string): boolean {
   const name = OTHER_NAMES[key.toLowerCase()] ?? key;
   const known = KEYS[name] ?? KEYS[name.toLowerCase()];
   if (known !== undefined) return known.includes(data);
+  const several = /^((?:(?:ctrl|alt|shift)\+){2,3})(.+)$/.exec(name.toLowerCase());
+  if (several !== null) return matchesSeveral(data, several[1]!, several[2]!);
   const combined = /^(ctrl|alt|shift)\+(.+)$/.exec(name);
   if (combined === null) return data === name;
   const [, modifier, rest] = combined;
@@ -300,16 +302,34 @@ export function matchesKey(data: string, key: string): boolean {
   return arrow !== undefined && data === arrow.replace(/^\x1b\[([A-Z])$/, `\x1b[1;${number}$1`);
 }
 
+/** Whether input is a key with more than one modifier. */
+function matchesSeveral(data: string, modifiers: string, key: string): boolean {
+  const has = (modifier: string) => modifiers.includes(modifier);
+  const number = 1 + (has("shift") ? 1 : 0) + (has("alt") ? 2 : 0) + (has("ctrl") ? 4 : 0);
+  if (key.length > 1) {
+    const plain = (KEYS[OTHER_NAMES[key] ?? key] ?? [])[0];
+    return plain !== undefined && data === plain.replace(/^\x1b\[([A-Z])$/, `\x1b[1;${number}$1`);
+  }
+  const code = key.charCodeAt(0);
+  const isOld = has("ctrl") && has("alt") && !has("shift") && data === `\x1b${String.fromCharCode(code & 0x1f)}`;
+  return isOld || data === `\x1b[${code};${number}u`;
+}
+
+type Combine = (key: string) => string;
+
 /** Names of keys. */
 export const Key: {
   readonly [name: string]: string;
-} & { ctrl(key: string): string; alt(key: string): string; shift(key: string): string } = {
+} & Readonly<Record<"ctrl" | "alt" | "shift" | "ctrlAlt" | "ctrlShift" | "shiftAlt", Combine>> = {
   ...Object.fromEntries(Object.keys(KEYS).map((name) => [name, name])),
   esc: "escape",
   return: "enter",
   ctrl: (key: string) => `ctrl+${key}`,
   alt: (key: string) => `alt+${key}`,
   shift: (key: string) => `shift+${key}`,
+  ctrlAlt: (key: string) => `ctrl+alt+${key}`,
+  ctrlShift: (key: string) => `ctrl+shift+${key}`,
+  shiftAlt: (key: string) => `shift+alt+${key}`,
 } as never;
 
 /** Whether input is the escape key. */
