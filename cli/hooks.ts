@@ -23,6 +23,8 @@ import type { Output } from "./output.ts";
 export interface HookOptions extends GrantOptions, DiscoveryOptions {
   /** Paths of hooks, as they were typed: relative to the folder of the shell. */
   hook?: string[] | undefined;
+  /** Whether standard input is for another program, and not for questions to the person. */
+  rpc?: boolean | undefined;
 }
 
 /** What came of loading, and of looking for hooks. */
@@ -80,7 +82,7 @@ export async function findAndLoadHooksOf(
 ): Promise<FoundHooksResult> {
   if (options.discovery === false) return { ...await loadHooksOf(options, cwd, logger), candidates: [] };
   const discovery = await discoveryOf(options, cwd, grantsOf(options));
-  await askForTrust(cwd, discovery, output);
+  if (!options.rpc) await askForTrust(cwd, discovery, output);
   const { paths, given } = pathsOf(options, cwd);
   const { discoveryWarnings, ...result } = await discoverAndLoadHooks(paths, cwd, {
     ...discovery,

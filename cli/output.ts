@@ -5,15 +5,20 @@
  */
 
 import type { Theme } from "../src/api.ts";
+import { settle } from "../src/session/wait.ts";
 import { plainTheme } from "../src/ui/noop.ts";
 import { colourTheme } from "../src/ui/theme.ts";
+import { WriteQueue } from "./write_queue.ts";
 
 interface Stream {
+  write(bytes: Uint8Array): Promise<number>;
   writeSync(bytes: Uint8Array): number;
   isTerminal(): boolean;
 }
 
 const encoder = new TextEncoder();
+/** How long the end waits for whoever should read standard error, in ms. */
+const NOTES_GRACE = 500;
 
 /** Prints: what was asked for on standard output, what a person should know on standard error. */
 export class Output {
@@ -29,6 +34,8 @@ export class Output {
   // Bound now, so that what happens to them later does not matter.
   readonly #stdout: Stream = bind(Deno.stdout);
   readonly #stderr: Stream = bind(Deno.stderr);
+  #queue: WriteQueue | undefined;
+  #notes: WriteQueue | undefined;
   #openLine = false;
   #empty = true;
   #heldBack: (() => void)[] | undefined;
@@ -48,12 +55,30 @@ export class Output {
     this.#empty = false;
     if (this.#holdBack(() => this.write(text))) return;
     this.#openLine = !text.endsWith("\n");
+    if (this.#queue !== undefined) return this.#queue.add(text);
     try {
       writeAll(this.#stdout, encoder.encode(text));
     } catch (error) {
       if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
       this.#closing.abort();
     }
+  }
+
+  /** Lets what is printed wait for whoever reads it, and the program go on meanwhile. Who is too far behind counts as gone. */
+  queue(): void {
+    this.#queue = new WriteQueue(this.#stdout, ATOMIC, () => this.#closing.abort());
+    this.#notes = new WriteQueue(this.#stderr, ATOMIC, () => {});
+  }
+
+  /** Resolves when all that waited is written, or nobody reads it any more. Notes that nobody reads are not waited for. */
+  async written(): Promise<void> {
+    await this.#queue?.written();
+    await settle(this.#notes?.written() ?? Promise.resolve(), AbortSignal.abort(), NOTES_GRACE).catch(() => {});
+  }
+
+  /** As {@linkcode Output.written}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.written();
   }
 
   /** Whether nothing has been printed yet. */
@@ -73,9 +98,9 @@ export class Output {
     this.write(`${text}\n`);
   }
 
-  /** Prints a record as a line of JSON. */
+  /** Prints a record as a line of JSON, which is one line for every reader and moves no cursor. */
   record(record: object): void {
-    this.line(JSON.stringify(record));
+    this.line(JSON.stringify(record).replaceAll(NOT_PLAIN, escape));
   }
 
   /** Prints a line for a person, on standard error. */
@@ -87,6 +112,7 @@ export class Output {
 
   /** Prints text as it is on standard error, also while everything else is held back. */
   writeError(text: string): void {
+    if (this.#notes !== undefined) return this.#notes.add(text);
     try {
       writeAll(this.#stderr, encoder.encode(text));
     } catch {
@@ -129,6 +155,8 @@ export class Output {
         writeSync: toNotes,
         write: (bytes: Uint8Array) => Promise.resolve(toNotes(bytes)),
       });
+      const writable = new WritableStream<Uint8Array>({ write: (bytes) => void toNotes(bytes) });
+      Object.defineProperty(stream, "writable", { value: writable, configurable: true });
     }
     const { inspect } = Deno;
     const print = (...values: unknown[]) =>
@@ -138,7 +166,18 @@ export class Output {
 }
 
 function bind(stream: typeof Deno.stdout | typeof Deno.stderr): Stream {
-  return { writeSync: stream.writeSync.bind(stream), isTerminal: stream.isTerminal.bind(stream) };
+  return {
+    write: stream.write.bind(stream),
+    writeSync: stream.writeSync.bind(stream),
+    isTerminal: stream.isTerminal.bind(stream),
+  };
+}
+
+/** What JSON leaves as it is, and some readers take for the end of a line, and some terminals for a control sequence. */
+const NOT_PLAIN = /[\x7f-\x9f\u2028\u2029]/g;
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** What a pipe takes whole or not at all. */

@@ -18,6 +18,9 @@ export const run = addSessionFlags(new Command())
   .option("--interactive", "Read prompts line by line, also when standard input is no terminal.")
   .option("--no-ui", "Let hooks ask nobody; without it, a hook asks on standard error when this runs at a terminal.")
   .option("--json", "Print what happens as one JSON record a line.")
+  .option("--rpc", "Be driven by another program, which is the UI: JSON lines on standard input and output.", {
+    conflicts: ["json", "interactive"],
+  })
   .example("Behind a hook", 'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts')
   .example("A slash command of a hook", "xcsh-hooks run /handoff --hook ./handoff.ts --session work.jsonl")
   .example("Where a question is to count as a no", 'xcsh-hooks run "clean up" --hook ./gate.ts --no-ui')

@@ -44,13 +44,20 @@ export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">
 
 /** Runs one prompt or one slash command, or all that are typed, and ends the session. */
 export async function runSession(options: RunOptions, argument: string | undefined): Promise<void> {
+  if (options.rpc && argument !== undefined) {
+    throw new UsageError("With --rpc, prompts come from the other program; leave this one out");
+  }
+  if (options.rpc && options.ui === false) {
+    throw new UsageError("With --rpc, the other program is the UI; leave --no-ui out, or use --json");
+  }
   const cwd = await folderOf(options.cwd);
   const named = await openModel(options);
   const model = named ?? new ScriptedModel({ turns: [] });
   const interactive = argument === undefined && (options.interactive || Deno.stdin.isTerminal());
-  const prompt = interactive ? undefined : await promptOf(argument);
-  const output = new Output();
-  const report: Reporter = options.json ? new JsonReporter(output) : new TextReporter(output);
+  const prompt = interactive || options.rpc ? undefined : await promptOf(argument);
+  await using output = new Output();
+  const rpc = options.rpc ? new (await import("./rpc.ts")).RpcServer(output) : undefined;
+  const report: Reporter = options.json || options.rpc ? new JsonReporter(output) : new TextReporter(output);
   if (named === undefined && !prompt?.startsWith("/")) {
     report.notify(
       "No model was named, so nothing answers but the hooks; name one with --model, or its answers: --script script.json",
@@ -74,16 +81,18 @@ export async function runSession(options: RunOptions, argument: string | undefin
   }
 
   const source = { ...options, session: typeof options.session === "string" ? options.session : undefined };
-  const sessionManager = await openSession(source, cwd, interactive && options.session !== false);
+  const keep = (interactive || rpc !== undefined) && options.session !== false;
+  const sessionManager = await openSession(source, cwd, keep);
   const input = new TerminalInput();
   const prompts = new Prompts(lineTerminalOf(output, input));
-  const hasUI = options.ui !== false && !options.json && Deno.stderr.isTerminal() && TerminalInput.canAsk();
+  const canAsk = options.ui !== false && !options.json && Deno.stderr.isTerminal() && TerminalInput.canAsk();
+  const person = rpc?.surface ?? (canAsk ? oneAtATime(askingUI(prompts, uiOf(report))) : undefined);
   const session = new AgentSession({
     cwd,
     hooks,
     sessionManager,
-    uiContext: hasUI ? uiContextsOf(oneAtATime(askingUI(prompts, uiOf(report)))) : uiOf(report),
-    hasUI,
+    uiContext: person === undefined ? uiOf(report) : uiContextsOf(person),
+    hasUI: person !== undefined,
     // The terminal has to be as it was, too, when the process ends.
     handleSignals: false,
     flags: flagsOf(options.flag ?? [], hooks),
@@ -108,11 +117,12 @@ export async function runSession(options: RunOptions, argument: string | undefin
   const take = (text: string) => submit(text, { session, cwd, say });
 
   const end = async () => void await Promise.all([prompts.close(), session.dispose()]);
-  const ignoreSignals = onTermination(end);
+  const ignoreSignals = onTermination(rpc === undefined ? end : () => rpc.interrupt());
   try {
-    await session.start();
+    if (rpc !== undefined) await rpc.serve(session, cwd);
+    else await session.start();
     if (prompt !== undefined) await take(prompt);
-    else {
+    else if (rpc === undefined) {
       const showPrompt = () => options.json || output.write("> ");
       for await (const line of Deno.stdin.isTerminal() ? readTypedPrompts(input, showPrompt) : readPipedPrompts()) {
         try {

@@ -7,7 +7,12 @@
 import type { SessionEntry, SessionTreeNode } from "../src/entries.ts";
 import { EVENT_NAMES, EXTENSION_EVENT_NAMES } from "../src/events.ts";
 import { textOf } from "../src/messages.ts";
-import { type AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
+import {
+  type AgentSession,
+  type PromptOptions,
+  type PromptOutcome,
+  UnknownCommandError,
+} from "../src/session/agent_session.ts";
 import { messageOf } from "../src/session/context.ts";
 import { SessionManager } from "../src/session/store.ts";
 import { plainText } from "../src/ui/text.ts";
@@ -166,19 +171,24 @@ export async function runSessionCommand(text: string, context: SessionCommandCon
 }
 
 /**
- * Does what the person said: runs a command, or prompts the agent and waits for it.
+ * Does what the person said: runs a command, or prompts the agent and waits for it, unless the prompt is to be read later.
  *
- * @returns `"quit"` when the session is to end.
+ * @returns `"quit"` when the session is to end; else `"session"` for a command that every session has, or how it was taken.
  * @throws {UnknownCommandError} When it begins like a command and there is none of that name.
  */
-export async function submit(text: string, context: SessionCommandContext): Promise<"quit" | void> {
+export async function submit(
+  text: string,
+  context: SessionCommandContext,
+  options: PromptOptions = {},
+): Promise<"quit" | "session" | PromptOutcome["handledAs"]> {
   const { session } = context;
   const outcome = await runSessionCommand(text, context);
-  if (outcome === false) {
-    await session.prompt(text).catch((error) => Promise.reject(withNearest(error, text, session)));
-  }
-  await session.waitForIdle();
-  if (outcome === "quit") return outcome;
+  if (outcome === "quit") return "quit";
+  const { handledAs } = outcome
+    ? { handledAs: "session" as const }
+    : await session.prompt(text, options).catch((error) => Promise.reject(withNearest(error, text, session)));
+  if (handledAs !== "queued") await session.waitForIdle();
+  return handledAs;
 }
 
 /**

@@ -317,6 +317,11 @@ export class AgentSession {
     return this.#phase === "idle";
   }
 
+  /** Names of the tools that the model may call now. */
+  get toolNames(): readonly string[] {
+    return [...this.#callable().keys()];
+  }
+
   /**
    * Watches the session.
    *

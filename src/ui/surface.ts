@@ -31,7 +31,7 @@ export interface Answers {
 export interface Asking {
   /** The hook, as it was given; `undefined` when it is not known. */
   readonly hookPath: string | undefined;
-  /** Closes the question. */
+  /** Closes the question; its reason is a `TimeoutError` when the time of the question is over. */
   readonly signal: AbortSignal;
   /** When the time of the question is over, on the clock of `Date.now()`; `undefined` when it has no limit. */
   readonly deadline: number | undefined;
