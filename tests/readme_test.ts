@@ -10,7 +10,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fromFileUrl, join } from "@std/path";
 import { CHAT } from "../tools/readme_screen.ts";
-import { withEventTable } from "../tools/readme.ts";
+import { withTables } from "../tools/readme.ts";
 
 const ROOT = fromFileUrl(new URL("..", import.meta.url));
 const README = await Deno.readTextFile(join(ROOT, "README.md"));
@@ -53,12 +53,15 @@ const SHOWS: Record<string, string[]> = {
   "xcsh-hooks replay session.jsonl --hook ./gate.ts": ["rm -rf is not allowed"],
   "xcsh-hooks replay session.jsonl --hook ./gate.ts --json": ['"type":"block"', '"type":"summary"'],
   "deno test gate_test.ts": ["1 passed"],
+  'echo \'{ "type": "prompt", "id": 1, "text": "clean up" }\' | xcsh-hooks run --rpc --no-session --script script.json --hook ./gate.ts':
+    ['"reason":"end_of_input"', '"reason":"rm -rf is not allowed"', '"id":1,"to":"prompt","ok":true'],
+  "deno run --allow-run=xcsh-hooks editor.ts": ["asks: Dangerous command (rm -rf build)", "bash was blocked"],
   "deno run --allow-read=. agent.ts": ["bash was blocked: rm -rf is not allowed"],
   "deno run --allow-read=. tools.ts": ["ran ls", "rm -rf is not allowed"],
 };
 
-Deno.test("README.md shows the event table as it is now", () => {
-  assertEquals(README, withEventTable(README), "run: deno run -A tools/readme.ts");
+Deno.test("README.md shows the tables as they are now", () => {
+  assertEquals(README, withTables(README), "run: deno run -A tools/readme.ts");
 });
 
 Deno.test("README.md links to what is there", async () => {
@@ -127,7 +130,7 @@ async function reader(folder: string): Promise<Record<string, string>> {
   await Deno.writeTextFile(
     standIn,
     `const args = ["run", "-A", ${JSON.stringify(join(ROOT, "cli/main.ts"))}, ...Deno.args];
-Deno.exit(new Deno.Command(Deno.execPath(), { args, stdout: "inherit", stderr: "inherit" }).outputSync().code);`,
+Deno.exit(new Deno.Command(Deno.execPath(), { args, stdin: "inherit", stdout: "inherit", stderr: "inherit" }).outputSync().code);`,
   );
   await program(
     "deno",

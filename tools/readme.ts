@@ -1,12 +1,11 @@
 /**
- * Writes the event table of README.md from the one in `src/events.ts`.
+ * Writes the tables of README.md from those in the code: events, and what a program says over `--rpc`.
  *
  * @module
  */
 import { EVENT_NAMES, EVENT_RULES, type EventRule, EXTENSION_EVENT_NAMES, type MergeRule } from "../src/events.ts";
+import { CLIENT_MESSAGES, SERVER_RECORDS } from "../src/rpc/protocol.ts";
 
-const BEGIN = "<!-- events: made by tools/readme.ts -->";
-const END = "<!-- /events -->";
 const MERGES: Record<MergeRule, string> = {
   ignore: "",
   last: "the last answer wins",
@@ -16,34 +15,62 @@ const MERGES: Record<MergeRule, string> = {
   pass: "passed on, field by field",
 };
 
-/** Makes the table, laid out as `deno fmt` wants it. */
-export function eventTable(): string {
-  const rows = [...EVENT_NAMES, ...EXTENSION_EVENT_NAMES].map((name) => {
-    const rule = EVENT_RULES[name];
-    return [
-      `\`${name}\``,
-      rule.extension ? `${rule.when} _Extension._` : rule.when,
-      rule.fields.map((field) => `\`${field}\``).join(", "),
-      mergeOf(rule),
-    ];
-  });
-  const head = ["event", "when", "a handler may answer", "several answers"];
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]!.length)));
-  const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
-}
+/** The tables by the name that marks their place. */
+const TABLES: Readonly<Record<string, () => string[][]>> = {
+  events: () => [
+    ["event", "when", "a handler may answer", "several answers"],
+    ...[...EVENT_NAMES, ...EXTENSION_EVENT_NAMES].map((name) => {
+      const rule = EVENT_RULES[name];
+      return [
+        `\`${name}\``,
+        rule.extension ? `${rule.when} _Extension._` : rule.when,
+        rule.fields.map((field) => `\`${field}\``).join(", "),
+        mergeOf(rule),
+      ];
+    }),
+  ],
+  "rpc client": () => [
+    ["the other program says", "with", "which does"],
+    ...Object.entries(CLIENT_MESSAGES).map(([type, { id, fields, does }]) => [
+      `\`${type}\``,
+      [
+        ...id === "none" ? [] : ["`id`"],
+        ...Object.entries(fields).map(([name, kind]) => `\`${name}${kind.endsWith("?") ? "?" : ""}\``),
+      ].join(", "),
+      does,
+    ]),
+  ],
+  "rpc server": () => [
+    ["`xcsh-hooks` says", "with", "when"],
+    ...Object.entries(SERVER_RECORDS).map(([type, { fields, when }]) => [
+      `\`${type}\``,
+      fields.map((field) => `\`${field}\``).join(", "),
+      when,
+    ]),
+  ],
+};
 
 /**
- * Puts the table into the text of the README.
+ * Puts the tables into the text of the README.
  *
  * @param readme The text.
- * @returns The text with the table of now.
+ * @returns The text with the tables of now.
  */
-export function withEventTable(readme: string): string {
-  const from = readme.indexOf(BEGIN);
-  const to = readme.indexOf(END);
-  if (from === -1 || to < from) throw new Error(`README.md has no place for the table: ${BEGIN} … ${END}`);
-  return `${readme.slice(0, from + BEGIN.length)}\n\n${eventTable()}\n\n${readme.slice(to)}`;
+export function withTables(readme: string): string {
+  return Object.entries(TABLES).reduce((text, [name, rows]) => {
+    const begin = `<!-- ${name}: made by tools/readme.ts -->`;
+    const from = text.indexOf(begin);
+    const to = text.indexOf(`<!-- /${name} -->`);
+    if (from === -1 || to < from) throw new Error(`README.md has no place for the table: ${begin} … <!-- /${name} -->`);
+    return `${text.slice(0, from + begin.length)}\n\n${drawTable(rows())}\n\n${text.slice(to)}`;
+  }, readme);
+}
+
+/** Lays a table out as `deno fmt` wants it. */
+function drawTable(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;
+  return [line(rows[0]!), line(widths.map((width) => "-".repeat(width))), ...rows.slice(1).map(line)].join("\n");
 }
 
 function mergeOf(rule: EventRule): string {
@@ -52,5 +79,5 @@ function mergeOf(rule: EventRule): string {
 
 if (import.meta.main) {
   const path = new URL("../README.md", import.meta.url);
-  await Deno.writeTextFile(path, withEventTable(await Deno.readTextFile(path)));
+  await Deno.writeTextFile(path, withTables(await Deno.readTextFile(path)));
 }
