@@ -18,7 +18,7 @@
  * @module
  */
 
-export type { ContextUsage, HookActions, ToolInfo, WidgetContent, WidgetOptions } from "./src/actions.ts";
+export type { CommandInfo, ContextUsage, HookActions, ToolInfo, WidgetContent, WidgetOptions } from "./src/actions.ts";
 export * from "./src/api.ts";
 export type { HookEventBus } from "./src/bus.ts";
 export * from "./src/discovery/mod.ts";
