@@ -81,7 +81,7 @@ export class JsonReporter implements Reporter {
 
   /** As {@linkcode Reporter.notify}. */
   notify(message: string, level: string): void {
-    this.#output.record({ type: "notify", level, message });
+    this.#output.record({ type: "notify", level, message: plainText(message) });
   }
 
   /** As {@linkcode Reporter.status}. */

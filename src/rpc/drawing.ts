@@ -11,6 +11,9 @@ import { keepColours, truncateToCells } from "../ui/text.ts";
 const MAX_LINES = 1_000;
 const MAX_CHARACTERS = 20_000;
 
+/** Shortest time between two frames, in ms: more of them nobody sees. */
+const FRAME_TIME = 16;
+
 /** What a drawing needs. */
 export interface DrawingOptions {
   /** Makes the component; `tui` is what it can ask to be drawn again. */
@@ -31,6 +34,7 @@ export class Drawing {
   #drawing = false;
   #again = false;
   #disposed = false;
+  #drawn = -FRAME_TIME;
   #shown = "";
 
   /** @param options See {@linkcode DrawingOptions}. */
@@ -55,7 +59,10 @@ export class Drawing {
   /** Draws soon. A component that asks for it while it draws does not keep the program from doing anything else. */
   redraw(): void {
     if (this.#drawing) this.#again = true;
-    else if (!this.#disposed) this.#timer ??= setTimeout(() => this.#draw(), 0);
+    else if (!this.#disposed) {
+      const wait = Math.max(0, this.#drawn + FRAME_TIME - performance.now());
+      this.#timer ??= setTimeout(() => this.#draw(), wait);
+    }
   }
 
   /** Ends it. */
@@ -83,6 +90,7 @@ export class Drawing {
     };
     // The question is open before its component can say that it is done.
     await Promise.resolve();
+    if (this.#disposed) return undefined;
     try {
       return await make(tui);
     } catch (error) {
@@ -94,15 +102,14 @@ export class Drawing {
     this.#timer = undefined;
     this.#drawing = true;
     this.#again = false;
+    this.#drawn = performance.now();
     try {
       const component = await this.#made;
       if (this.#disposed || component === undefined) return;
       const width = this.#options.screen.columns;
       await component.whenDrawn?.(width);
       if (this.#disposed) return;
-      const lines = Array.from(component.render(width)).slice(0, MAX_LINES).map((line) =>
-        cleanLine(String(line), width)
-      );
+      const lines = cleanLines(component.render(width), width);
       const shown = JSON.stringify([width, lines]);
       if (shown !== this.#shown) {
         this.#shown = shown;
@@ -123,6 +130,9 @@ export class Drawing {
   }
 }
 
-function cleanLine(line: string, width: number): string {
-  return truncateToCells(keepColours(line.slice(0, MAX_CHARACTERS)).replaceAll(/[\r\n\t]/g, " "), width);
+/** Lines that hold colours and no other control characters, and are no more than a screen takes. */
+export function cleanLines(lines: Iterable<unknown>, width = Infinity): string[] {
+  return Array.from(lines).slice(0, MAX_LINES).map((line) =>
+    truncateToCells(keepColours(String(line).slice(0, MAX_CHARACTERS)).replaceAll(/[\r\n\t]/g, " "), width)
+  );
 }

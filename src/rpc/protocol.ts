@@ -293,15 +293,19 @@ export function readMessage(line: string): Reading {
   try {
     given = JSON.parse(line);
   } catch {
-    return refused("malformed", `The line is no JSON: ${kindOf(line)}`);
+    return refused("malformed", `The line is no JSON: ${quoted(line)}`);
   }
   if (!isRecord(given)) return refused("malformed", `A line should hold an object, not ${kindOf(given)}`);
   const id = isRequestId(given.id) ? given.id : null;
   const type = given.type;
-  if (!isText(type) || !Object.hasOwn(CLIENT_MESSAGES, type)) {
-    const near = isText(type) && type.length < MAX_ID ? nearest(type, Object.keys(CLIENT_MESSAGES)) : undefined;
-    const hint = near === undefined ? `there are ${Object.keys(CLIENT_MESSAGES).join(", ")}` : `did you mean ${near}?`;
-    return refused("unknown_type", `There is no type ${kindOf(type)}; ${hint}`, id);
+  if (!isText(type)) {
+    return refused("unknown_type", `A message needs a type, which is a string, not ${kindOf(type)}`, id);
+  }
+  if (!Object.hasOwn(CLIENT_MESSAGES, type)) {
+    const types = Object.keys(CLIENT_MESSAGES);
+    const near = type.length < MAX_ID ? nearest(type, types) : undefined;
+    const hint = near === undefined ? `there are ${types.join(", ")}` : `did you mean ${near}?`;
+    return refused("unknown_type", `There is no type ${quoted(type)}; ${hint}`, id);
   }
   const to = type as ClientMessageType;
   const rule: MessageRule = CLIENT_MESSAGES[to];
@@ -313,7 +317,7 @@ export function readMessage(line: string): Reading {
   }
   for (const name of Object.keys(given)) {
     if (name === "type" || name === "id" && rule.id !== "none" || Object.hasOwn(rule.fields, name)) continue;
-    return refused("invalid_field", `${to} has no field ${kindOf(name)}`, id, to);
+    return refused("invalid_field", `${to} has no field ${quoted(name)}`, id, to);
   }
   for (const [name, kind] of Object.entries(rule.fields)) {
     const field = FIELDS[kind.replace("?", "") as keyof FieldTypes];
@@ -321,6 +325,10 @@ export function readMessage(line: string): Reading {
     return refused("invalid_field", `${name} of ${to} should be ${field.needs}, not ${kindOf(given[name])}`, id, to);
   }
   return { message: given as unknown as ClientMessage };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
 function isRequestId(id: unknown): id is RequestId {

@@ -11,7 +11,7 @@ import { colourTheme } from "../ui/theme.ts";
 import type { Answers, Asking, Question, Surface } from "../ui/surface.ts";
 import { keepColours, plainText } from "../ui/text.ts";
 import { kindOf } from "../values.ts";
-import { Drawing } from "./drawing.ts";
+import { cleanLines, Drawing } from "./drawing.ts";
 import {
   type ClientMessage,
   type ClientNote,
@@ -129,7 +129,7 @@ export class RpcSurface implements Surface {
     const show = (lines: readonly string[] | null) => this.#send("widget", { key, lines, placement });
     this.#widgets.get(key)?.dispose();
     this.#widgets.delete(key);
-    if (typeof content !== "function") return show(content?.map((line) => keepColours(String(line))) ?? null);
+    if (typeof content !== "function") return show(content === undefined ? null : cleanLines(content));
     this.#widgets.set(
       key,
       new Drawing({
