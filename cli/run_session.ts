@@ -11,7 +11,7 @@ import { onTermination } from "../src/session/signals.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
 import { Prompts } from "../src/ui/prompts.ts";
 import { oneAtATime } from "../src/ui/queue.ts";
-import { type Surface, uiContextsOf } from "../src/ui/surface.ts";
+import { noteTypeOf, type Surface, uiContextsOf } from "../src/ui/surface.ts";
 import { keepColours } from "../src/ui/text.ts";
 import { errorText } from "../src/values.ts";
 import { folderOf, promptOf } from "./arguments.ts";
@@ -178,7 +178,7 @@ function askingUI(prompts: Prompts, silent: HookUIContext): Surface {
 function uiOf(report: Reporter): HookUIContext {
   return {
     ...createNoOpUIContext(),
-    notify: (message, type = "info") => report.notify(message, type),
+    notify: (message, type) => report.notify(String(message), noteTypeOf(type)),
     setStatus: (key, text) => report.status(key, text),
     setWidget: (key, content) =>
       report.widget(key, typeof content === "function" ? content(undefined, report.theme).render(80) : content),

@@ -54,7 +54,11 @@ export class Prompts {
   async ask<K extends Kind>(question: Extract<Question, { kind: K }>, asking: Asking): Promise<Answers[K] | undefined> {
     const signal = AbortSignal.any([asking.signal, this.#closing.signal]);
     // A time that is no number is over, too.
-    if (signal.aborted || asking.deadline !== undefined && !(asking.deadline > Date.now())) return undefined;
+    if (signal.aborted || asking.deadline !== undefined && !(asking.deadline > Date.now())) {
+      // A hook that asks until it is answered must not keep the process from ending.
+      await new Promise((resolve) => setTimeout(resolve));
+      return undefined;
+    }
     const open = this.#ask(question, asking, signal);
     this.#open = open.catch(() => {});
     return await open;
@@ -72,7 +76,7 @@ export class Prompts {
     signal: AbortSignal,
   ): Promise<Answers[K] | undefined> {
     const terminal = this.#terminal;
-    let outcome: Outcome<K> = new Closed("");
+    let outcome: Outcome<K> = new Closed("it could not be asked");
     terminal.begin();
     try {
       this.#printQuestion(question, asking);
@@ -98,9 +102,11 @@ export class Prompts {
     this.#terminal.print(`\n${theme.fg("accent", "?")} ${theme.bold(first)}\n`);
     this.#quote(more);
     this.#quote(this.#wrap(question.title), theme.bold);
-    if (question.kind === "confirm") this.#quote(this.#wrap(question.message));
+    if (question.kind === "confirm" && question.message !== "") this.#quote(this.#wrap(question.message));
     if (question.kind === "select") {
-      question.options.forEach((option, i) => this.#quote(this.#wrap(`${i + 1}) ${oneLine(option)}`)));
+      for (const [i, option] of question.options.entries()) {
+        this.#quote(this.#wrap(`${i + 1}) ${oneLine(option)}`, "   "));
+      }
     }
     if (question.kind === "input" && question.placeholder !== "") {
       this.#quote(this.#wrap(`(${question.placeholder})`), (line) => theme.fg("muted", line));
@@ -174,8 +180,10 @@ export class Prompts {
     return new Closed("there is no answer");
   }
 
-  #wrap(text: string): string[] {
-    return wrapToCells(text, Math.max(10, this.#terminal.width - cellsOf("│ ") - 1));
+  /** Breaks text into lines, and indents all but the first. */
+  #wrap(text: string, indent = ""): string[] {
+    const width = Math.max(10, this.#terminal.width - cellsOf(`│ ${indent}`) - 1);
+    return wrapToCells(text, width).map((line, i) => i === 0 ? line : indent + line);
   }
 
   #quote(lines: readonly string[], style: (line: string) => string = (line) => line): void {

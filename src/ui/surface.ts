@@ -89,7 +89,7 @@ export function uiContextsOf(surface: Surface): (hookPath?: string) => HookUICon
       editor: (title, prefill, dialog) =>
         ask({ kind: "editor", title: clean(title), prefill: plainText(String(prefill ?? "")) }, dialog),
       custom: (factory, dialog) => surface.custom(factory, askingOf(hookPath, dialog)),
-      notify: (message, type = "info") => surface.notify(clean(message), type, hookPath),
+      notify: (message, type) => surface.notify(clean(message), noteTypeOf(type), hookPath),
       setStatus: (key, text) => surface.setStatus(String(key), text === undefined ? undefined : String(text)),
       setWidget: (key, content, options) => surface.setWidget(String(key), content, options),
       setEditorText: (text) => surface.setEditorText(plainText(String(text))),
@@ -105,6 +105,11 @@ export function uiContextsOf(surface: Surface): (hookPath?: string) => HookUICon
 function clean(text: unknown): string {
   const whole = plainText(String(text ?? "").slice(0, MAX_SHOWN + 1));
   return whole.length > MAX_SHOWN ? `${whole.slice(0, MAX_SHOWN)}…` : whole;
+}
+
+/** What a hook gives for the type of a note, as far as it is one. */
+export function noteTypeOf(type: unknown): "info" | "warning" | "error" {
+  return type === "warning" || type === "error" ? type : "info";
 }
 
 function askingOf(hookPath: string | undefined, { timeout, signal }: DialogOptions = {}): Asking {

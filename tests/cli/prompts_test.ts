@@ -180,7 +180,7 @@ for (const [mode, flags] of MODES) {
         pi.registerCommand("go", {
           description: "Go",
           handler: async (_line, ctx) => {
-            ctx.ui.notify("before${hostile}");
+            ctx.ui.notify("before${hostile}", "info${hostile}");
             const asked = ctx.ui.confirm("title${hostile}", "message${hostile}");
             ctx.ui.notify("while${hostile}");
             console.log("printed${hostile}");
@@ -251,6 +251,22 @@ esac`,
     }
   });
 }
+
+terminalTest("run ends by Ctrl+C also when a hook asks until it is answered", async () => {
+  await using folder = new Folder({
+    "stubborn.ts": `export default function (pi) {
+      pi.on("session_start", async (_event, ctx) => {
+        for (;;) if (await ctx.ui.input("Name?")) return;
+      });
+    }`,
+  });
+  await using terminal = await startRun(folder, ["/help", "--hook", "./stubborn.ts", "--in-process"]);
+  for (const [i, key] of ["C-d", "Enter", "C-c"].entries()) {
+    await terminal.waitFor((screen) => screen.split("Answer ./stubborn.ts:").length > i + 1);
+    await terminal.press(key);
+  }
+  assertEquals(await terminal.ended(), { code: 130, changed: [] });
+});
 
 terminalTest("run asks nobody with --no-ui, with --json, and where it is not at a terminal", async () => {
   await using folder = new Folder({ "ask.ts": ASK });

@@ -68,6 +68,9 @@ Deno.test("Prompts takes a number or the text of an option, and asks again when 
   assertEquals([same.answer, same.asked], ["Yes\x1b[8m", 2]);
   assertStringIncludes(same.text, "Several options read like that");
   assertEquals((await chosen(["", "a"], "")).answer, undefined);
+  // What looks like the next option is the rest of one.
+  const long = await chosen([`${"x".repeat(70)} 2) No`, "Yes"], "1");
+  assertStringIncludes(long.text, `│ 1) ${"x".repeat(70)}\n│    2) No\n│ 2) Yes\n`);
   const empty = await chosen([], "1");
   assertEquals([empty.answer, empty.asked], [undefined, 0]);
   assertStringIncludes(empty.text, "nothing to choose from");
