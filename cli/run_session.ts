@@ -8,6 +8,7 @@ import type { HookUIContext } from "../src/api.ts";
 import { AgentSession, UnknownCommandError } from "../src/session/agent_session.ts";
 import { ScriptedModel } from "../src/models/scripted.ts";
 import { onTermination } from "../src/session/signals.ts";
+import { Drawing } from "../src/ui/drawing.ts";
 import { createNoOpUIContext } from "../src/ui/noop.ts";
 import { Prompts } from "../src/ui/prompts.ts";
 import { oneAtATime } from "../src/ui/queue.ts";
@@ -176,12 +177,25 @@ function askingUI(prompts: Prompts, silent: HookUIContext): Surface {
 
 /** Nobody can answer, but somebody may read. */
 function uiOf(report: Reporter): HookUIContext {
+  const drawings = new Map<string, Drawing>();
   return {
     ...createNoOpUIContext(),
     notify: (message, type) => report.notify(String(message), noteTypeOf(type)),
     setStatus: (key, text) => report.status(key, text),
-    setWidget: (key, content) =>
-      report.widget(key, typeof content === "function" ? content(undefined, report.theme).render(80) : content),
+    setWidget(key, content) {
+      drawings.get(key)?.dispose();
+      drawings.delete(key);
+      if (typeof content !== "function") return report.widget(key, content);
+      drawings.set(
+        key,
+        new Drawing({
+          make: (tui) => content(tui, report.theme),
+          screen: { columns: 80, rows: 24 },
+          show: (_width, lines) => report.widget(key, [...lines]),
+          failed: (error) => report.notify(`The widget ${key} failed: ${error.message}`, "error"),
+        }),
+      );
+    },
     theme: report.theme,
   };
 }

@@ -179,12 +179,20 @@ async function question(
   }
 }
 
-/** The child draws a widget, again whenever the widget asks for it; the host shows the lines. */
-function setWidget(key: string, content: WidgetContent, options?: WidgetOptions): void {
-  if (typeof content !== "function") return tell("ui.setWidget", [key, content, options]);
-  const show = () => tell("ui.setWidget", [key, linesOf(component, WIDGET_WIDTH), options]);
-  const component = content({ requestRender: show, terminal: { columns: WIDGET_WIDTH } }, theme);
-  show();
+/** Parts of the screen that a component of the hook draws, by what they are. */
+const parts = new Map<string, number>();
+
+/** Sets a part of the screen: lines, or a component that the child draws whenever the host wants to see it. */
+function setPart(method: string, name: readonly string[], content: WidgetContent, ...options: unknown[]): void {
+  const part = JSON.stringify([method, ...name]);
+  const before = parts.get(part);
+  if (before !== undefined) void closeCustom(before);
+  parts.delete(part);
+  if (typeof content !== "function") return tell(method, [...name, content, ...options]);
+  const id = ++lastId;
+  parts.set(part, id);
+  customs.set(id, { factory: content, columns: 80, rows: 24 });
+  tell(method, [...name, { drawn: id }, ...options]);
 }
 
 function createUI(event: number | null): HookUIContext {
@@ -196,7 +204,11 @@ function createUI(event: number | null): HookUIContext {
       question("ui.input", [title, placeholder], dialog, event) as Promise<string | undefined>,
     editor: (title, prefill, dialog) =>
       question("ui.editor", [title, prefill], dialog, event) as Promise<string | undefined>,
-    setWidget: (key, content, options) => setWidget(key, content, options),
+    setWidget: (key, content, options) => setPart("ui.setWidget", [String(key)], content, options),
+    setHeader: (content) => setPart("ui.setHeader", [], content),
+    setFooter: (content) => setPart("ui.setFooter", [], content),
+    setTitle: (title) => tell("ui.setTitle", [title]),
+    setWorkingMessage: (message) => tell("ui.setWorkingMessage", [message]),
     notify: (message, type) => tell("ui.notify", [message, type]),
     setStatus: (key, text) => tell("ui.setStatus", [key, text]),
     setEditorText: (text) => tell("ui.setEditorText", [text]),
@@ -214,7 +226,6 @@ function request(name: keyof HookActions, args: readonly unknown[]): unknown {
   return slow ? ask("action", [name, given]) : sync("action", [name, given]);
 }
 
-const WIDGET_WIDTH = 80;
 const session = new SessionMirror((have, last, id) => sync("session", [have, last, id]));
 
 const modelRegistry: ModelRegistry = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { act, ACTIONS, type HookActions, isActionName } from "../actions.ts";
+import { act, ACTIONS, type HookActions, isActionName, type WidgetContent } from "../actions.ts";
 import type {
   Component,
   DialogOptions,
@@ -165,9 +165,17 @@ export class Desk {
       case "ui.setWidget":
         return this.#ui.setWidget(
           text(args[0]),
-          args[1] === undefined || args[1] === null ? undefined : list(args[1]).map(text),
+          this.#part(args[1]),
           ...(isRecord(args[2]) && args[2].placement === "belowEditor" ? [{ placement: "belowEditor" as const }] : []),
         );
+      case "ui.setHeader":
+        return this.#ui.setHeader?.(this.#part(args[0]));
+      case "ui.setFooter":
+        return this.#ui.setFooter?.(this.#part(args[0]));
+      case "ui.setTitle":
+        return this.#ui.setTitle?.(text(args[0]));
+      case "ui.setWorkingMessage":
+        return this.#ui.setWorkingMessage?.(optional(args[0]));
       case "bus":
         return this.publish?.(text(args[0]), args[1]);
       case "tool.update": {
@@ -298,18 +306,36 @@ export class Desk {
     }
   }
 
+  /** Lines of a part of the screen, or the component that draws them in the child. */
+  #part(content: unknown): WidgetContent {
+    if (content === undefined || content === null) return undefined;
+    if (!isRecord(content)) return list(content).map(text);
+    const id = content.drawn;
+    if (typeof id !== "number") throw new ProtocolError("it set a part of the screen to nothing that can be drawn");
+    return (tui, theme) => {
+      this.theme = theme as Theme;
+      return this.#show(id, tui);
+    };
+  }
+
+  #show(id: number, tui: unknown, done?: (result: unknown) => void): RemoteComponent {
+    const view = new RemoteComponent(
+      async (width) => linesOf(await this.line.ask({ t: "frame", ui: id, width, rows: rowsOf(tui) })) ?? [],
+      tui,
+      done,
+      (data) => this.line.tell({ t: "input", ui: id, data }),
+      () => this.#customs.delete(id),
+    );
+    this.#customs.set(id, view);
+    return view;
+  }
+
   async #custom(id: number, options: DialogOptions): Promise<unknown> {
     let view: RemoteComponent | undefined;
     try {
       return await this.#ui.custom<unknown>((tui, theme, done) => {
         this.theme = theme;
-        view = new RemoteComponent(
-          async (width) => linesOf(await this.line.ask({ t: "frame", ui: id, width, rows: rowsOf(tui) })) ?? [],
-          tui,
-          done,
-          (data) => this.line.tell({ t: "input", ui: id, data }),
-        );
-        this.#customs.set(id, view);
+        view = this.#show(id, tui, done);
         return view;
       }, options);
     } finally {
@@ -320,6 +346,9 @@ export class Desk {
   }
 }
 
+/** Shortest time between two frames that the child asks for, in ms: more of them nobody sees. */
+const FRAME_TIME = 16;
+
 /** A component that is drawn in the child: the newest lines are shown while the next ones are made. */
 export class RemoteComponent implements Component {
   #lines: string[] = [];
@@ -327,18 +356,22 @@ export class RemoteComponent implements Component {
   #dirty = true;
   #drawing: Promise<void> | undefined;
   #failure: Error | undefined;
+  #redrawn = -FRAME_TIME;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * @param draw Asks the child for lines.
    * @param tui What shows it, if it is shown for itself.
    * @param done Closes it.
    * @param input Hands the child what was typed.
+   * @param gone Told when it is not shown any more.
    */
   constructor(
     readonly draw: (width: number) => Promise<string[]>,
     readonly tui?: unknown,
     readonly done?: (result: unknown) => void,
     readonly input?: (data: string) => void,
+    readonly gone?: () => void,
   ) {}
 
   /** The newest lines there are. */
@@ -379,7 +412,7 @@ export class RemoteComponent implements Component {
   /** Hands what was typed to the child, and asks for what it looks like then. */
   handleInput(data: string): void {
     this.input?.(data);
-    this.redraw();
+    this.#redraw();
   }
 
   /** Forgets what was drawn. */
@@ -387,10 +420,25 @@ export class RemoteComponent implements Component {
     this.#dirty = true;
   }
 
-  /** Draws again, since the child says that it looks different now. */
+  /** Draws again, soon, since the child says that it looks different now: it may say so whenever it draws. */
   redraw(): void {
+    const wait = this.#redrawn + FRAME_TIME - performance.now();
+    if (wait <= 0) this.#redraw();
+    else this.#timer ??= setTimeout(() => this.#redraw(), wait);
+  }
+
+  #redraw(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#redrawn = performance.now();
     this.#dirty = true;
     if (this.#width !== undefined) this.whenDrawn(this.#width).catch(() => {});
+  }
+
+  /** Is not shown any more. */
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.gone?.();
   }
 
   /** Closes with a result. */

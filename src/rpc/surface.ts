@@ -11,7 +11,7 @@ import { colourTheme } from "../ui/theme.ts";
 import type { Answers, Asking, Question, Surface } from "../ui/surface.ts";
 import { keepColours, plainText } from "../ui/text.ts";
 import { kindOf } from "../values.ts";
-import { cleanLines, Drawing } from "./drawing.ts";
+import { cleanLines, Drawing } from "../ui/drawing.ts";
 import {
   type ClientMessage,
   type ClientNote,

@@ -135,8 +135,15 @@ export function scriptedUI(
     },
     notify: (text, type = "info") => void record.notifications.push({ message: text, type }),
     setWidget(key, content) {
-      if (content === undefined) record.widgets.delete(key);
-      else record.widgets.set(key, Array.isArray(content) ? [...content] : content(undefined, plainTheme).render(80));
+      if (typeof content !== "function") {
+        if (content === undefined) record.widgets.delete(key);
+        else record.widgets.set(key, [...content]);
+        return;
+      }
+      const component = content({ requestRender() {} }, plainTheme);
+      const draw = () => void record.widgets.set(key, component.render(80));
+      if (component.whenDrawn === undefined) draw();
+      else component.whenDrawn(80).then(draw, () => {});
     },
     setStatus(key, text) {
       if (text === undefined) record.statuses.delete(key);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fromFileUrl, join } from "@std/path";
 import { plainTheme } from "@xcsh/hooks";
 import { arena } from "../isolation/support.ts";
@@ -110,7 +110,7 @@ Deno.test({ name: "found: a renderer that hangs is given up after the budget", i
   });
   const message = { role: "custom" as const, customType: "m", content: "x", display: true, timestamp: 0 };
   const component = a.runner.getMessageRenderer("m")!(message, { expanded: false }, plainTheme)!;
-  await component.whenDrawn!(40);
+  await assertRejects(() => component.whenDrawn!(40), Error, "time limit");
   assertStringIncludes(component.render(40).join(" "), "time limit");
 });
 

@@ -67,8 +67,10 @@ export class World implements AsyncDisposable {
         setWidget: (key, content) => {
           if (content === undefined) this.widgets.delete(key);
           else {
-            const drawn = typeof content === "function" ? content(undefined, undefined).render(80) : content;
-            this.widgets.set(key, drawn);
+            const component = typeof content === "function" ? content(undefined, undefined) : { render: () => content };
+            const draw = () => void this.widgets.set(key, component.render(80));
+            if (component.whenDrawn === undefined) draw();
+            else component.whenDrawn(80).then(draw);
           }
         },
         ...ui,

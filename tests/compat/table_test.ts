@@ -394,7 +394,11 @@ const ROWS: readonly Row[] = [
   {
     form: "ui.setWidget",
     fixture: "widget.ts",
-    does: async (world) => Object.fromEntries((await world.say()).widgets),
+    does: async (world) => {
+      await world.say();
+      await world.until(() => world.widgets.has("drawn"));
+      return Object.fromEntries(world.widgets);
+    },
     is: { lines: ["one", "two"], drawn: ["80 cells"] },
   },
   {

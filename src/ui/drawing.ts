@@ -5,7 +5,7 @@
  */
 
 import type { Component } from "../api.ts";
-import { keepColours, truncateToCells } from "../ui/text.ts";
+import { keepColours, truncateToCells } from "./text.ts";
 
 /** Most lines of a frame, and most characters of each: more than any screen takes. */
 const MAX_LINES = 1_000;
