@@ -6,7 +6,7 @@
  */
 
 import { readSync, writeSync } from "node:fs";
-import { ACTIONS, contextActions, type HookActions, type WidgetContent, type WidgetOptions } from "../actions.ts";
+import { ACTIONS, contextActions, type HookActions, type WidgetContent } from "../actions.ts";
 import type {
   Component,
   CustomFactory,
