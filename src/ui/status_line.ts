@@ -4,7 +4,9 @@
  * @module
  */
 
-import { keepColours, truncateToCells } from "./text.ts";
+import { cellsOf, keepColours, truncateToCells } from "./text.ts";
+
+const { compare } = new Intl.Collator();
 
 /**
  * Makes the status line: texts in the order of their keys, one space apart, on one line, cut to the width.
@@ -22,11 +24,17 @@ import { keepColours, truncateToCells } from "./text.ts";
  * ```
  */
 export function formatStatusLine(statuses: ReadonlyMap<string, string | undefined>, width: number): string {
-  const line = [...statuses]
+  const sorted = [...statuses]
     .filter((status): status is [string, string] => status[1] !== undefined)
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([, text]) => keepColours(text).replaceAll(/[\r\n\t ]+/g, " ").trim())
-    .filter((text) => text !== "")
-    .join(" ");
+    .sort(([a], [b]) => compare(a, b));
+  let line = "";
+  let cells = 0;
+  for (const [, text] of sorted) {
+    const clean = keepColours(text).replaceAll(/[\r\n\t ]+/g, " ").trim();
+    if (clean === "") continue;
+    line += line === "" ? clean : ` ${clean}`;
+    // Of what has no room on the line, any number costs nothing.
+    if ((cells += cellsOf(clean) + 1) > width + 1) break;
+  }
   return truncateToCells(line, width);
 }

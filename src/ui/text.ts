@@ -12,23 +12,35 @@ const SEQUENCE =
   /\x1b\[[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x9b[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?/g;
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 // Marks that reorder what follows, so that text can look like other text.
-const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
+const REORDERING = /[\u061c\u202a-\u202e\u2066-\u2069]/g;
 // Marks that cannot be seen, and so can hide that two texts differ.
-const INVISIBLE = /[\u200b\u200e\u200f\u2060-\u2064\ufeff]/g;
+const INVISIBLE =
+  /[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+// Marks without a width of their own: any number of them makes one character, which no line is too short for.
+const PILED = /([\p{Mark}\u200c\u200d]{8})[\p{Mark}\u200c\u200d]+/gu;
+// What needs no cleaning.
+const HARMLESS = /^[\x20-\x7e\n]*$/;
 
 /** Keeps colours (SGR codes); drops every other control sequence, control characters but CR, LF and TAB, and what reorders text. */
 export function keepColours(text: string): string {
-  return text
+  if (HARMLESS.test(text)) return text;
+  return text.toWellFormed()
     .replace(SEQUENCE, (sequence) => sequence.match(SGR)?.[0] === sequence ? sequence : "")
     .split(/(\x1b\[[0-9;:]*m)/)
-    .map((piece, i) => i % 2 === 1 ? piece : piece.replace(CONTROL, "").replace(REORDERING, ""))
+    .map((piece, i) => i % 2 === 1 ? piece : bounded(piece.replace(CONTROL, "").replace(REORDERING, "")))
     .join("");
 }
 
 /** Drops every control sequence, every control character but LF and TAB, and marks that reorder or hide text. */
 export function plainText(text: string): string {
-  return text.replace(SEQUENCE, "").replaceAll("\r\n", "\n").replaceAll("\r", "\n")
-    .replace(CONTROL, "").replace(REORDERING, "").replace(INVISIBLE, "");
+  if (HARMLESS.test(text)) return text;
+  const bare = text.toWellFormed().replace(SEQUENCE, "").replace(/\r\n?|[\u2028\u2029]/g, "\n");
+  return bounded(bare.replace(CONTROL, "").replace(REORDERING, "").replace(INVISIBLE, ""));
+}
+
+/** Bounds what stands in one cell. */
+function bounded(text: string): string {
+  return text.replace(/[\u2028\u2029]/g, " ").replace(PILED, "$1");
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
