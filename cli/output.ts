@@ -4,6 +4,8 @@
  * @module
  */
 
+import { Console } from "node:console";
+import { Writable } from "node:stream";
 import type { Theme } from "../src/api.ts";
 import { settle } from "../src/session/wait.ts";
 import { plainTheme } from "../src/ui/noop.ts";
@@ -161,7 +163,46 @@ export class Output {
     const { inspect } = Deno;
     const print = (...values: unknown[]) =>
       show(clean(values.map((value) => typeof value === "string" ? value : inspect(value)).join(" ")));
-    Object.assign(console, { log: print, info: print, debug: print, warn: print, error: print });
+    const rest = new Writable({
+      decodeStrings: false,
+      write(chunk, _encoding, done) {
+        print(String(chunk).replace(/\n$/, ""));
+        done();
+      },
+    });
+    // Tables, counters and the like are made by a console of their own, and nobody clears the screen.
+    const {
+      table,
+      dir,
+      dirxml,
+      trace,
+      assert,
+      count,
+      countReset,
+      time,
+      timeLog,
+      timeEnd,
+      group,
+      groupCollapsed,
+      groupEnd,
+    } = new Console(rest);
+    const others = {
+      table,
+      dir,
+      dirxml,
+      trace,
+      assert,
+      count,
+      countReset,
+      time,
+      timeLog,
+      timeEnd,
+      group,
+      groupCollapsed,
+      groupEnd,
+      clear() {},
+    };
+    Object.assign(console, others, { log: print, info: print, debug: print, warn: print, error: print });
   }
 }
 
