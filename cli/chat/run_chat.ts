@@ -4,12 +4,14 @@
  * @module
  */
 
+import process from "node:process";
 import { isAbsolute, join, relative } from "@std/path";
 import deno from "../../deno.json" with { type: "json" };
 import type { LoadedHook } from "../../src/hook.ts";
 import { ScriptedModel } from "../../src/models/scripted.ts";
 import { homeDirectory } from "../../src/paths.ts";
 import { AgentSession } from "../../src/session/agent_session.ts";
+import { onTermination } from "../../src/session/signals.ts";
 import { editInEditor } from "../../src/ui/external_editor.ts";
 import { oneAtATime } from "../../src/ui/queue.ts";
 import { uiContextsOf } from "../../src/ui/surface.ts";
@@ -50,7 +52,11 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
   const sessionManager = await openSession(source, cwd, options.session !== false);
 
   const ended = Promise.withResolvers<void>();
-  const talk = (text: string) => void say(text).catch((error) => transcript.notify(errorText(error), "error"));
+  let talks = 0;
+  const talk = (text: string) => {
+    talks++;
+    say(text).catch((error) => transcript.notify(errorText(error), "error")).finally(() => talks--);
+  };
   const screen = new Screen({
     lib,
     theme: output.theme,
@@ -58,6 +64,8 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
     footer: () => footerOf(session, hooks),
     onSubmit: talk,
     onKey: (data) => keys(data),
+    onStop: () => void keys.stop(),
+    onEnd: () => ended.resolve(),
     openEditor: (text) => openEditor(text),
     notify: (message, type) => transcript.notify(message, type),
   });
@@ -69,14 +77,25 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
     uiContext: uiContextsOf(oneAtATime(screen)),
     hasUI: true,
     flags: flagsOf(options.flag ?? [], hooks),
+    handleSignals: false,
     model: model ?? new ScriptedModel({ turns: [] }),
   });
+  let editing = false;
   const openEditor = async (text: string): Promise<string | undefined> => {
-    const outcome = await screen.pause(() => editInEditor(text));
+    editing = true;
+    const outcome = await screen.pause(() => editInEditor(text)).finally(() => editing = false);
     if ("text" in outcome) return outcome.text;
     transcript.notify(outcome.failed, "warning");
   };
-  const keys = createKeys({ lib, screen, transcript, session, openEditor, end: () => ended.resolve() });
+  const keys = createKeys({
+    lib,
+    screen,
+    transcript,
+    session,
+    isWorking: () => talks > 0,
+    openEditor,
+    end: () => ended.resolve(),
+  });
 
   async function say(typed: string): Promise<void> {
     const text = typed.trim();
@@ -101,6 +120,12 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
   // However the process ends, the terminal is given back.
   const giveBack = () => screen.stop();
   globalThis.addEventListener("unload", giveBack);
+  // Ctrl+C in an editor that does not take it as a key goes to all programs on the terminal.
+  const removeSignals = onTermination(() => session.dispose(), (signal) => signal !== "SIGINT" || !editing);
+  // A terminal that is gone, and whose end nobody was told of.
+  const gone = () => ended.resolve();
+  process.stdin.on("end", gone).on("error", gone);
+  process.stdout.on("error", gone);
   try {
     report = transcript;
     transcript.say(
@@ -121,6 +146,7 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
     await ended.promise;
   } finally {
     await session.dispose();
+    removeSignals();
     giveBack();
     globalThis.removeEventListener("unload", giveBack);
   }
@@ -132,8 +158,9 @@ function requireTerminal(): void {
   if (!Deno.stdin.isTerminal() || !Deno.stdout.isTerminal()) {
     throw new UsageError(`chat needs a terminal for input and output; ${instead}`);
   }
-  if (Deno.env.get("TERM") === "dumb") {
-    throw new UsageError(`chat needs a terminal whose cursor can be moved, and TERM is dumb; ${instead}`);
+  const term = Deno.env.get("TERM") || (Deno.build.os === "windows" ? "" : "not set");
+  if (["dumb", "unknown", "not set"].includes(term)) {
+    throw new UsageError(`chat needs a terminal whose cursor can be moved, and TERM is ${term}; ${instead}`);
   }
 }
 
@@ -151,7 +178,12 @@ function completions(
     return new lib.CombinedAutocompleteProvider([...sessionCommands(), ...registered], cwd);
   };
   return {
-    getSuggestions: (...args) => provider().getSuggestions(...args),
+    async getSuggestions(...args) {
+      const found = await provider().getSuggestions(...args);
+      // What a name cannot be shown as would be sent unseen.
+      const items = found?.items.filter(({ value }) => plainText(value) === value && !/[\n\t]/.test(value)) ?? [];
+      return found === null || items.length === 0 ? null : { ...found, items };
+    },
     applyCompletion: (...args) => provider().applyCompletion(...args),
     shouldTriggerFileCompletion: (...args) => provider().shouldTriggerFileCompletion(...args),
   };

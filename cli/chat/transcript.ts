@@ -9,6 +9,7 @@ import { type AgentMessage, type CustomMessage, textOf, type UserContent } from 
 import type { HookDecision, HookRunner } from "../../src/runner.ts";
 import type { SessionEvent, ToolEndNotice } from "../../src/session/session_events.ts";
 import { keepColours, plainText } from "../../src/ui/text.ts";
+import { fitLine } from "../../src/ui/tui/fit.ts";
 import type { Guard } from "../../src/ui/tui/guard.ts";
 import { markdownTheme } from "../../src/ui/tui/look.ts";
 import type { PiTui } from "../../src/ui/tui/pi_tui.ts";
@@ -20,6 +21,10 @@ import { oneLine, type Reporter, shownLines, summaryOf } from "../report.ts";
 const TOOL_LINES = { collapsed: 6, expanded: 500 };
 /** Lines of a hook's message that are shown while it is collapsed. */
 const MESSAGE_LINES = 5;
+/** Most characters of a text that are shown, but for what the model says. */
+const MAX_TEXT = 100_000;
+/** The newest messages that are drawn by components, which may change; older ones are not asked any more. */
+const LIVE_MESSAGES = 50;
 
 type Level = "info" | "warning" | "error";
 
@@ -39,6 +44,8 @@ export class Transcript implements Reporter {
   readonly #lib: PiTui;
   readonly #screen: Screen;
   readonly #calls = new Map<string, { call: ToolCall; block: Block }>();
+  /** Messages that are drawn whenever the screen is. */
+  readonly #live: Block[] = [];
   /** Calls whose gate broke. */
   readonly #broken = new Set<string>();
   #expanded = false;
@@ -168,6 +175,7 @@ export class Transcript implements Reporter {
   /** Shows the messages of a session that goes on, in place of all that was shown. */
   restore(messages: readonly AgentMessage[], runner: HookRunner): void {
     this.#calls.clear();
+    this.#live.length = 0;
     this.#screen.clear();
     for (const message of messages) {
       this.#message(message, runner);
@@ -196,7 +204,7 @@ export class Transcript implements Reporter {
     switch (message.role) {
       case "user":
         this.#show((width) =>
-          indented(this.theme.fg("accent", "> "), plainText(textOf(message.content)), width, this.#lib)
+          indented(this.theme.fg("accent", "> "), shownText(textOf(message.content)), width, this.#lib)
         );
         break;
       case "custom":
@@ -226,16 +234,21 @@ export class Transcript implements Reporter {
       const show = kind === "text" ? this.#markdown() : this.#thinking();
       this.#answer = { kind, text: "", show };
     }
-    this.#answer.text += plainText(delta);
+    this.#answer.text += delta;
     this.#answer.show(this.#answer.text);
     this.#screen.redraw();
   }
 
   #markdown(): (text: string) => void {
     const markdown = new this.#lib.Markdown("", 0, 0, markdownTheme(this.theme));
-    const block = this.#show((width) => markdown.render(width));
+    let shown = "";
+    const block = this.#show((width) => {
+      // Cleaned as a whole: what steers a terminal may come in pieces.
+      markdown.setText(plainText(shown));
+      return markdown.render(width);
+    });
     return (text) => {
-      markdown.setText(text);
+      shown = text;
       block.invalidate();
     };
   }
@@ -243,7 +256,7 @@ export class Transcript implements Reporter {
   #thinking(): (text: string) => void {
     let shown = "";
     const block = this.#show((width) =>
-      this.#lib.wrapTextWithAnsi(shown, width).map((line) => this.theme.fg("muted", this.theme.italic(line)))
+      this.#lib.wrapTextWithAnsi(plainText(shown), width).map((line) => this.theme.fg("muted", this.theme.italic(line)))
     );
     return (text) => {
       shown = text;
@@ -270,7 +283,7 @@ export class Transcript implements Reporter {
     if (state === "blocked" || state === "broken") {
       const what = state === "broken" ? "the gate broke, and stays closed" : "blocked";
       const by = `  ${theme.fg("error", `✗ ${what}`)} ${theme.fg("muted", `by ${plainText(end?.hook ?? "a hook")}`)}`;
-      return [head, by, ...indented("    ", plainText(end?.reason ?? "no reason given"), width, this.#lib)];
+      return [head, by, ...indented("    ", shownText(end?.reason ?? "no reason given"), width, this.#lib)];
     }
     const changed = end?.changedBy?.length
       ? theme.fg("warning", `, changed by ${end.changedBy.map(plainText).join(", ")}`)
@@ -309,27 +322,34 @@ export class Transcript implements Reporter {
           { expanded: this.#expanded },
           this.theme,
         );
-        if (component !== undefined) drawn.part = this.#screen.guard(component, failed);
+        if (component === undefined) block.keep = true;
+        else drawn.part = this.#screen.guard(component, failed, () => block.invalidate());
       } catch (error) {
         failed(error);
       }
       return drawn.part;
     };
-    const block: Block = this.#show((width) => partNow()?.render(width) ?? this.#plainMessage(message, width), false);
+    // What a renderer draws may look like anything; the label tells that it is a message.
+    const label = this.theme.bold(this.theme.fg("accent", `[${plainText(message.customType)}]`));
+    const block: Block = this.#show(
+      (width) => [label, ...partNow()?.render(width) ?? this.#plainMessage(message, width)],
+      false,
+    );
+    this.#live.push(block);
+    if (this.#live.length > LIVE_MESSAGES) this.#live.shift()!.keep = true;
   }
 
   #plainMessage(message: CustomMessage, width: number): string[] {
-    const label = this.theme.bold(this.theme.fg("accent", `[${plainText(message.customType)}]`));
-    const lines = this.#lib.wrapTextWithAnsi(plainText(textOf(message.content)), width);
-    const shown = this.#expanded ? lines : lines.slice(0, MESSAGE_LINES);
-    return [label, ...shown, ...shown.length < lines.length ? [this.theme.fg("muted", "… Ctrl+O")] : []];
+    const lines = this.#lib.wrapTextWithAnsi(shownText(textOf(message.content)), width);
+    const shown = lines.slice(0, this.#expanded ? TOOL_LINES.expanded : MESSAGE_LINES);
+    return [...shown, ...shown.length < lines.length ? [this.theme.fg("muted", "… Ctrl+O")] : []];
   }
 
   #say(colour: string, text: string, label = ""): void {
     this.#show((width) =>
       indented(
         this.theme.fg(colour, label),
-        this.theme.fg(label === "" ? colour : "", plainText(text)),
+        this.theme.fg(label === "" ? colour : "", shownText(text)),
         width,
         this.#lib,
       )
@@ -348,12 +368,16 @@ class Block {
   #lines: string[] | undefined;
   #width = 0;
 
-  constructor(readonly lib: PiTui, readonly draw: (width: number) => string[], readonly keep: boolean) {}
+  /**
+   * @param lib The terminal library.
+   * @param draw Makes its lines.
+   * @param keep Whether they are kept.
+   */
+  constructor(readonly lib: PiTui, readonly draw: (width: number) => string[], public keep: boolean) {}
 
   render(width: number): string[] {
     if (this.#lines !== undefined && this.#width === width) return this.#lines;
-    const { truncateToWidth, visibleWidth } = this.lib;
-    const lines = this.draw(width).map((line) => visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line);
+    const lines = this.draw(width).map((line) => fitLine(this.lib, line, width));
     this.#width = width;
     lines.unshift("");
     if (this.keep) this.#lines = lines;
@@ -363,6 +387,13 @@ class Block {
   invalidate(): void {
     this.#lines = undefined;
   }
+}
+
+/** Text that a terminal may get, and not more of it than anybody reads. */
+function shownText(text: string): string {
+  return plainText(
+    text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length - MAX_TEXT} more characters)` : text,
+  );
 }
 
 /** Text with something before its first line, and as much room before the others. */

@@ -18,13 +18,18 @@ const LIMIT = 5_000;
  * A second signal ends the process at once.
  *
  * @param end Ends what must not be cut off.
+ * @param isMeant Whether a signal is for the session; one that is for another program on the terminal ends nothing.
  * @returns Takes it back.
  */
-export function onTermination(end: () => Promise<void>): () => void {
+export function onTermination(
+  end: () => Promise<void>,
+  isMeant: (signal: Deno.Signal) => boolean = () => true,
+): () => void {
   handleSignalsInHost();
   let ending = false;
   const removals = Object.entries(SIGNALS).map(([name, number]) => {
     const listener = () => {
+      if (!isMeant(name as Deno.Signal)) return;
       if (ending) Deno.exit(128 + number);
       ending = true;
       setTimeout(() => Deno.exit(128 + number), LIMIT);

@@ -24,7 +24,7 @@ export function oneAtATime(surface: Surface): Surface {
     custom: (factory, asking) => components(asking, () => surface.custom(factory, asking)),
     notify: (message, type, hookPath) => surface.notify(message, type, hookPath),
     setStatus: (key, text) => surface.setStatus(key, text),
-    setWidget: (key, content, options) => surface.setWidget(key, content, options),
+    setWidget: (key, content, options, hookPath) => surface.setWidget(key, content, options, hookPath),
     setEditorText: (text) => surface.setEditorText(text),
     getEditorText: () => surface.getEditorText(),
   };

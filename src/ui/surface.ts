@@ -53,7 +53,7 @@ export interface Surface {
   /** Sets or clears a text of the status line. */
   setStatus(key: string, text: string | undefined): void;
   /** Sets or clears lines beside the editor. */
-  setWidget(key: string, content: WidgetContent, options?: WidgetOptions): void;
+  setWidget(key: string, content: WidgetContent, options?: WidgetOptions, hookPath?: string): void;
   /** Replaces the text of the prompt editor. */
   setEditorText(text: string): void;
   /** The text of the prompt editor. */
@@ -62,6 +62,8 @@ export interface Surface {
 
 /** Most characters of a text that are shown: more than any screen takes. */
 const MAX_SHOWN = 20_000;
+/** Most characters of a text that is edited: with more of them, each key would take long. */
+const MAX_EDITED = 100_000;
 
 /**
  * Makes what hooks get of a surface.
@@ -86,13 +88,18 @@ export function uiContextsOf(surface: Surface): (hookPath?: string) => HookUICon
       },
       input: (title, placeholder, dialog) =>
         ask({ kind: "input", title: clean(title), placeholder: clean(placeholder) }, dialog),
-      editor: (title, prefill, dialog) =>
-        ask({ kind: "editor", title: clean(title), prefill: plainText(String(prefill ?? "")) }, dialog),
+      async editor(title, prefill, dialog) {
+        const text = String(prefill ?? "");
+        if (text.length > MAX_EDITED) {
+          throw new RangeError(`ui.editor takes at most ${MAX_EDITED} characters, and this text has ${text.length}`);
+        }
+        return await ask({ kind: "editor", title: clean(title), prefill: plainText(text) }, dialog);
+      },
       custom: (factory, dialog) => surface.custom(factory, askingOf(hookPath, dialog)),
       notify: (message, type) => surface.notify(clean(message), noteTypeOf(type), hookPath),
       setStatus: (key, text) => surface.setStatus(String(key), text === undefined ? undefined : String(text)),
-      setWidget: (key, content, options) => surface.setWidget(String(key), content, options),
-      setEditorText: (text) => surface.setEditorText(plainText(String(text))),
+      setWidget: (key, content, options) => surface.setWidget(String(key), content, options, hookPath),
+      setEditorText: (text) => surface.setEditorText(plainText(String(text).slice(0, MAX_EDITED))),
       getEditorText: () => surface.getEditorText(),
       get theme() {
         return surface.theme;

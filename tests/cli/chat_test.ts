@@ -72,6 +72,11 @@ async function enter(terminal: Terminal, text: string): Promise<void> {
   await terminal.press("Enter");
 }
 
+/** Whether a question or a component shows this, and takes keys: not before it has been seen. */
+function asked(text: string): (screen: string) => boolean {
+  return (screen) => screen.includes(text) && /Esc closes|^─ \S+ ─+$/m.test(screen);
+}
+
 /** Ends a chat as a person does, and tells what is left changed. */
 async function leave(terminal: Terminal): Promise<void> {
   await terminal.press("C-c");
@@ -85,33 +90,33 @@ for (const [mode, flags] of Object.entries(MODES)) {
     await using chat = await startChat({ "asks.ts": ASKS }, { mode: flags });
     const { terminal } = chat;
     await enter(terminal, "/select");
-    assertStringIncludes(await terminal.waitFor("Which one?"), "─ ./asks.ts asks ─");
+    assertStringIncludes(await terminal.waitFor(asked("Which one?")), "─ ./asks.ts asks ─");
     await terminal.press("Down", "Enter");
     await terminal.waitFor('answer: {"got":"two","hasUI":true}');
 
     await enter(terminal, "/confirm");
-    assertStringIncludes(await terminal.waitFor("It cannot be undone."), "→ No");
+    assertStringIncludes(await terminal.waitFor(asked("It cannot be undone.")), "→ No");
     await terminal.press("Enter");
     await terminal.waitFor('answer: {"got":false,"hasUI":true}');
     await enter(terminal, "/confirm");
-    await terminal.waitFor("It cannot be undone.");
+    await terminal.waitFor(asked("It cannot be undone."));
     await terminal.press("y");
     await terminal.waitFor('answer: {"got":true,"hasUI":true}');
 
     await enter(terminal, "/input");
-    await terminal.waitFor("first and last");
+    await terminal.waitFor(asked("first and last"));
     await enter(terminal, "Ada 漢字");
     await terminal.waitFor('answer: {"got":"Ada 漢字","hasUI":true}');
 
     await enter(terminal, "/editor");
-    await terminal.waitFor("Your text?");
+    await terminal.waitFor(asked("Your text?"));
     await enter(terminal, " and");
     await terminal.type("after");
     await terminal.press("C-s");
     await terminal.waitFor('answer: {"got":"before and\\nafter","hasUI":true}');
 
     await enter(terminal, "/custom");
-    assertStringIncludes(await terminal.waitFor("keys:"), "─ ./asks.ts ─");
+    assertStringIncludes(await terminal.waitFor(asked("keys:")), "─ ./asks.ts ─");
     await terminal.type("ab");
     await terminal.waitFor("keys: ab");
     await terminal.type("q");
@@ -128,19 +133,19 @@ for (const [mode, flags] of Object.entries(MODES)) {
       const got = name === "confirm" ? '{"got":false,' : '{"hasUI":';
       for (const [i, key] of ["Escape", "C-c"].entries()) {
         await enter(terminal, `/${name}`);
-        await terminal.waitFor(title);
+        await terminal.waitFor(asked(title));
         await terminal.press(key);
         await terminal.waitFor((screen) => !screen.includes(title) && screen.split(`answer: ${got}`).length > i + 1);
       }
     }
     // A component gets the keys; one that does not listen is closed by Ctrl+C twice.
     await enter(terminal, "/custom");
-    await terminal.waitFor("keys:");
+    await terminal.waitFor(asked("keys:"));
     await terminal.press("C-c", "C-c");
     await terminal.waitFor((screen) => !screen.includes("keys:"));
     // It does not count as a request to end the session.
     await enter(terminal, "/confirm");
-    await terminal.waitFor("Really?");
+    await terminal.waitFor(asked("Really?"));
   });
 
   terminalTest(`chat, ${mode}: each kind of dialog is closed when its time is over`, async () => {
@@ -158,12 +163,12 @@ for (const [mode, flags] of Object.entries(MODES)) {
     await using chat = await startChat({ "asks.ts": ASKS }, { mode: flags });
     const { terminal } = chat;
     await enter(terminal, "/custom");
-    await terminal.waitFor("keys:");
+    await terminal.waitFor(asked("keys:"));
     await terminal.type("x");
     await terminal.waitFor("no x here");
     await terminal.waitFor((screen) => !screen.includes("keys:"));
     await enter(terminal, "/confirm");
-    await terminal.waitFor("Really?");
+    await terminal.waitFor(asked("Really?"));
   });
 
   terminalTest(`chat, ${mode}: two hooks that ask at once are asked one after the other`, async () => {
@@ -182,17 +187,17 @@ for (const [mode, flags] of Object.entries(MODES)) {
     });
     const { terminal } = chat;
     await enter(terminal, "/both");
-    assert(!(await terminal.waitFor("First?")).includes("Second?"));
+    assert(!(await terminal.waitFor(asked("First?"))).includes("Second?"));
     await terminal.press("y");
-    await terminal.waitFor("Second?");
+    await terminal.waitFor(asked("Second?"));
     await enter(terminal, "text");
     await terminal.waitFor("both: true text");
 
     await enter(terminal, "go");
-    assertStringIncludes(await terminal.waitFor("Does a go on?"), "─ ./a.ts asks ─");
+    assertStringIncludes(await terminal.waitFor(asked("Does a go on?")), "─ ./a.ts asks ─");
     await terminal.press("y");
     await terminal.waitFor("a got true");
-    assertStringIncludes(await terminal.waitFor("Does b go on?"), "─ ./b.ts asks ─");
+    assertStringIncludes(await terminal.waitFor(asked("Does b go on?")), "─ ./b.ts asks ─");
     await terminal.press("n");
     await terminal.waitFor("b got false");
     await terminal.waitFor("done");
@@ -203,7 +208,7 @@ for (const [mode, flags] of Object.entries(MODES)) {
       await using chat = await startChat({ "asks.ts": ASKS }, { mode: flags });
       const { terminal } = chat;
       await enter(terminal, "/confirm");
-      await terminal.waitFor("Really?");
+      await terminal.waitFor(asked("Really?"));
       terminal.signal(signal);
       assertEquals(await terminal.ended(), { code, changed: [] });
       assertEquals(Deno.readTextFileSync(`${chat.folder.path}/shutdown`), "seen");
@@ -215,7 +220,7 @@ for (const [mode, flags] of Object.entries(MODES)) {
     await using chat = await startChat({ "asks.ts": ASKS }, { mode: flags });
     const { terminal } = chat;
     await enter(terminal, "/custom");
-    await terminal.waitFor("width: 80");
+    await terminal.waitFor(asked("width: 80"));
     await terminal.resize(40, 20);
     await terminal.waitFor("width: 40");
     await terminal.resize(200, 50);
@@ -223,7 +228,7 @@ for (const [mode, flags] of Object.entries(MODES)) {
     await terminal.type("q");
     await terminal.waitFor("answer:");
     await enter(terminal, "/confirm");
-    await terminal.waitFor("Really?");
+    await terminal.waitFor(asked("Really?"));
     await terminal.resize(40, 20);
     await terminal.waitFor((screen) => /^─ \.\/asks\.ts asks ─{23}$/m.test(screen));
     await terminal.press("y");
@@ -312,9 +317,9 @@ terminalTest("chat lets no text of a hook, a tool or the model steer the termina
   await enter(terminal, "go");
   await terminal.waitFor("over");
   await enter(terminal, "/evil");
-  await terminal.waitFor("option");
+  await terminal.waitFor(asked("option"));
   await terminal.press("Enter");
-  await terminal.waitFor("drawn");
+  await terminal.waitFor(asked("drawn"));
   const screen = await terminal.screen();
   for (const what of ["xcsh-hooks", "> go", "model ", "result ", "note ", "message ", "widget ", "status "]) {
     assertStringIncludes(screen, what);
@@ -420,7 +425,7 @@ terminalTest("chat opens the person's editor, for the prompt and for a question,
   await terminal.waitFor("two words was mine");
   await terminal.press("C-u");
   await enter(terminal, "/editor");
-  await terminal.waitFor("Your text?");
+  await terminal.waitFor(asked("Your text?"));
   await terminal.press("C-g");
   await terminal.waitFor("two words was before");
   folder.write("edit.sh", "exit 3");

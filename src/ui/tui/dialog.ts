@@ -24,16 +24,23 @@ export interface DialogOptions {
   readonly asking: Asking;
   /** Opens text in the person's editor; `undefined` when that failed. */
   readonly openEditor: (text: string) => Promise<string | undefined>;
+  /** Lines that there are for it. */
+  readonly rows: () => number;
+  /** Whether keys are taken: not before the person can have seen what is asked. */
+  readonly takesKeys: () => boolean;
 }
 
 /** What the person types into. */
 interface Field {
   focused: boolean;
-  render(width: number): string[];
+  render(width: number, rows: number): string[];
   handleInput(data: string): void;
   /** Keys that it takes, as a hint. */
   readonly hint: string;
 }
+
+/** Lines of a dialog beside its text and what is answered: edges, a blank one, and the keys. */
+const FRAME = 4;
 
 /** A question, until it is answered or closed. */
 export class Dialog<K extends Question["kind"]> {
@@ -42,7 +49,7 @@ export class Dialog<K extends Question["kind"]> {
   /** Closes it. */
   readonly close: () => void;
   readonly #field: Field;
-  readonly #lines: (width: number) => string[];
+  readonly #lines: (width: number, rows: number) => string[];
   readonly #options: DialogOptions;
 
   /**
@@ -58,10 +65,10 @@ export class Dialog<K extends Question["kind"]> {
     const asked: Question = question;
     const title = new lib.Text(options.theme.bold(asked.title), 1, 0);
     const message = asked.kind === "confirm" && asked.message !== "" ? new lib.Text(asked.message, 1, 0) : undefined;
-    // However much a hook has to say, what is answered stays on the screen.
-    this.#lines = (width) => {
+    // However much a hook has to say, who asks and what is answered stay on the screen.
+    this.#lines = (width, rows) => {
       const lines = [...title.render(width), ...message?.render(width) ?? []];
-      const most = Math.max(3, Math.floor(tui.terminal.rows / 2));
+      const most = Math.max(1, rows);
       return lines.length > most ? [...lines.slice(0, most - 1), ` … ${lines.length - most + 1} more lines`] : lines;
     };
     const clock = asking.deadline === undefined ? undefined : setInterval(() => tui.requestRender(), 1_000);
@@ -85,10 +92,15 @@ export class Dialog<K extends Question["kind"]> {
 
   /** Its lines for a width. */
   render(width: number): string[] {
-    const { lib, theme } = this.#options;
+    const { lib, theme, rows: rowsOf, takesKeys } = this.#options;
+    const rows = rowsOf();
     const edge = theme.fg("accent", "─".repeat(width));
-    const hint = theme.fg("muted", lib.truncateToWidth(` ${this.#field.hint} · Esc closes`, width, "…"));
-    return [this.#head(width), ...this.#lines(width), "", ...this.#field.render(width), hint, edge];
+    // Without the keys until they are taken, so that nobody wonders where a key went.
+    const keys = takesKeys() ? `${this.#field.hint} · Esc closes` : "…";
+    const hint = theme.fg("muted", lib.truncateToWidth(` ${keys}`, width, "…"));
+    const field = this.#field.render(width, Math.max(1, Math.min(rows - FRAME - 1, Math.ceil(rows / 2))));
+    const below = ["", ...field, hint, edge].slice(-Math.max(1, rows - 1));
+    return [this.#head(width), ...this.#lines(width, rows - 1 - below.length), ...below].slice(0, Math.max(1, rows));
   }
 
   /** Takes a key. */
@@ -118,11 +130,13 @@ export function edgeOf(
   hookPath: string | undefined,
   does = "",
   end = "",
+  colour = "accent",
 ): string {
+  if (visibleWidth(end) * 2 > width) end = "";
   const who = plainText(hookPath ?? "The session").replaceAll(/\s+/g, " ");
   const head = truncateToWidth(`─ ${who}${does} `, Math.max(1, width - visibleWidth(end)), "…");
   const rest = Math.max(0, width - visibleWidth(head) - visibleWidth(end));
-  return theme.fg("accent", head + "─".repeat(rest) + end);
+  return theme.fg(colour, head + "─".repeat(rest) + end);
 }
 
 function fieldOf(
@@ -146,18 +160,29 @@ function fieldOf(
 function createList(
   labels: readonly string[],
   first: number,
-  { lib, tui, theme }: DialogOptions,
+  { lib, theme }: DialogOptions,
   answer: (place: number) => void,
 ): Field {
   const items = labels.map((label, place) => ({ value: String(place), label: label.replaceAll(/\s+/g, " ") }));
-  const shown = Math.max(3, Math.min(15, tui.terminal.rows - 12));
-  const list = new lib.SelectList(items, shown, listTheme(theme));
-  list.setSelectedIndex(first);
-  list.onSelect = ({ value }) => answer(Number(value));
+  let selected = first;
+  const make = (shown: number) => {
+    const list = new lib.SelectList(items, shown, listTheme(theme));
+    list.setSelectedIndex(selected);
+    list.onSelect = ({ value }) => answer(Number(value));
+    list.onSelectionChange = ({ value }) => selected = Number(value);
+    return list;
+  };
+  let shown = 3;
+  let list = make(shown);
   return {
     focused: false,
     hint: "↑↓ choose · Enter",
-    render: (width) => list.render(width),
+    render(width, rows) {
+      // One line tells where in a longer list one is.
+      const most = Math.max(1, Math.min(15, items.length > rows ? rows - 1 : rows));
+      if (most !== shown) list = make(shown = most);
+      return list.render(width);
+    },
     handleInput: (data) => list.handleInput(data),
   };
 }

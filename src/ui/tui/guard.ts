@@ -6,7 +6,8 @@
 
 import type { Component } from "../../api.ts";
 import { errorText } from "../../values.ts";
-import { keepColours, plainText } from "../text.ts";
+import { plainText } from "../text.ts";
+import { fitLine } from "./fit.ts";
 import type { PiTui } from "./pi_tui.ts";
 
 /** Most lines of a component that are shown. */
@@ -49,11 +50,11 @@ export class Guard {
       if ("focused" in this.component) this.component.focused = this.focused;
       const drawn: unknown = this.component.render(width);
       if (!Array.isArray(drawn)) throw new TypeError("render() of a component returns a list of lines");
-      return drawn;
+      return drawn.slice(0, MAX_LINES).map((line) => this.#line(String(line), width));
     });
     if (this.#failed !== undefined || lines === undefined) return this.#failureLines(width);
     this.#redrawLater(width);
-    return lines.slice(0, MAX_LINES).map((line) => this.#line(String(line), width));
+    return lines;
   }
 
   /** Hands it a key. */
@@ -79,12 +80,7 @@ export class Guard {
   }
 
   #line(line: string, width: number): string {
-    const { CURSOR_MARKER, truncateToWidth, visibleWidth } = this.lib;
-    const clean = this.options.colour ? keepColours : plainText;
-    const [before = "", ...after] = line.split(CURSOR_MARKER);
-    const marker = after.length > 0 && this.focused ? CURSOR_MARKER : "";
-    const text = `${oneLine(clean(before))}${marker}${oneLine(clean(after.join("")))}`;
-    return visibleWidth(text) > width ? truncateToWidth(text, width, "…") : text;
+    return fitLine(this.lib, line, width, { colour: this.options.colour, cursor: this.focused });
   }
 
   #failureLines(width: number): string[] {
@@ -107,8 +103,4 @@ export class Guard {
     this.options.onError(error);
     this.options.requestRender();
   }
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/[\r\n\t]/g, " ");
 }

@@ -9,6 +9,9 @@ import { usePackage } from "../../compat/npm.ts";
 import { PI_TUI } from "../../compat/packages.ts";
 import { errorText } from "../../values.ts";
 
+/** Variables that have the library write all that is on the screen to files, some of which others can read. */
+const RECORDERS = ["PI_TUI_WRITE_LOG", "PI_TUI_DEBUG", "PI_DEBUG_REDRAW"];
+
 /** What the library exports. */
 export type PiTui = typeof PiTuiModule;
 
@@ -19,6 +22,7 @@ export type PiTui = typeof PiTuiModule;
  * @throws {Error} When it is not there and cannot be fetched.
  */
 export async function loadPiTui(): Promise<PiTui> {
+  for (const name of RECORDERS) Deno.env.delete(name);
   const lib = await usePackage("pi_tui").catch((error) => {
     throw new Error(
       `The chat is drawn with ${PI_TUI}, which cannot be loaded (${errorText(error)}); run works without it`,

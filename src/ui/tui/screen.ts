@@ -12,6 +12,8 @@ import { formatStatusLine } from "../status_line.ts";
 import { plainText } from "../text.ts";
 import type { Answers, Asking, Question, Surface } from "../surface.ts";
 import { Dialog, edgeOf } from "./dialog.ts";
+import { FirstLook } from "./first_look.ts";
+import { fitted, type Part } from "./fit.ts";
 import { Guard } from "./guard.ts";
 import { editorTheme } from "./look.ts";
 import type { PiTui } from "./pi_tui.ts";
@@ -36,19 +38,22 @@ export interface ScreenOptions {
   readonly onSubmit: (text: string) => void;
   /** The person has pressed a key; whether that was all. Not asked while a dialog or a component is open. */
   readonly onKey: (data: string) => boolean;
+  /** The person wants all that goes on to stop, and not only what is open to be closed. */
+  readonly onStop: () => void;
+  /** The person wants to leave, whatever hooks go on to ask. */
+  readonly onEnd: () => void;
   /** Opens text in the person's own editor; `undefined` when that failed. */
   readonly openEditor: (text: string) => Promise<string | undefined>;
   /** Shows a note. */
   readonly notify: (message: string, type: "info" | "warning" | "error") => void;
 }
 
-/** A part of the screen. */
-type Part = Component & { invalidate(): void };
-
 /** Most things said that are kept on the screen and above it. */
 const MAX_BLOCKS = 2_000;
 /** How soon a second Ctrl+C has to come to close a component that does not listen, in ms. */
 const TWICE = 2_000;
+/** Most characters of a status that are looked at. */
+const MAX_STATUS = 2_000;
 
 /** The screen. It shows one dialog and one component at a time; see `oneAtATime()`. */
 export class Screen implements Surface {
@@ -63,11 +68,24 @@ export class Screen implements Surface {
   readonly #activity: InstanceType<Lib["Container"]>;
   readonly #place: InstanceType<Lib["Container"]>;
   readonly #statuses = new Map<string, string>();
-  readonly #widgets = new Map<string, { part: Guard; below: boolean }>();
+  #statusLine: { width: number; text: string } | undefined;
+  readonly #widgets = new Map<string, { part: Guard; below: boolean; hookPath: string | undefined }>();
   #component: { part: Guard; head: Part; close: () => void } | undefined;
   #dialog: Dialog<Question["kind"]> | undefined;
   #loader: InstanceType<Lib["Loader"]> | undefined;
+  /** What takes the keys. */
+  #shown: Component;
+  /** Whether what takes the keys has been seen. */
+  readonly #look = new FirstLook(() => this.redraw());
+  /** Whether the person was typing into the editor: what they type until they see something else goes on there. */
+  #typing = false;
+  /** Text of the editor that may be a hook's, and whether it has been seen. */
+  readonly #textLook = new FirstLook(() => {});
+  #unseenText: string | undefined;
+  #interrupts = 0;
   #lastInterrupt = 0;
+  /** Lines of the place and of what is below it. */
+  #room = 0;
   #running = false;
 
   /** @param options See {@linkcode ScreenOptions}. */
@@ -83,16 +101,16 @@ export class Screen implements Surface {
     this.#activity = new lib.Container();
     this.#place = new lib.Container();
     this.#place.addChild(this.editor);
+    this.#shown = this.editor;
+    this.tui.addChild(this.#transcript);
     const parts = [
-      this.#transcript,
       this.#activity,
       part((width) => this.#drawWidgets(width, false)),
-      this.#place,
-      part((width) => this.#drawWidgets(width, true)),
-      part((width) => this.#drawFooter(width)),
+      part((width) => this.#drawPlace(width)),
     ];
-    for (const each of parts) this.tui.addChild(each);
+    for (const each of parts) this.tui.addChild(fitted(lib, each));
     this.tui.setFocus(this.editor);
+    this.#guardOverlays();
     this.tui.addInputListener((data) => this.#listen(data) ? { consume: true } : undefined);
   }
 
@@ -111,6 +129,8 @@ export class Screen implements Surface {
   stop(): void {
     if (!this.#running) return;
     this.#running = false;
+    this.#look.end();
+    this.#textLook.end();
     this.tui.stop();
   }
 
@@ -163,11 +183,14 @@ export class Screen implements Surface {
   }
 
   /** Puts a component of a hook behind a guard. */
-  guard(component: Component, failed: (error: unknown) => void): Guard {
+  guard(component: Component, failed: (error: unknown) => void, changed: () => void = () => {}): Guard {
     return new Guard(this.#options.lib, component, {
       colour: this.theme !== plainTheme,
       onError: failed,
-      requestRender: () => this.redraw(),
+      requestRender: () => {
+        changed();
+        this.redraw();
+      },
     });
   }
 
@@ -177,7 +200,9 @@ export class Screen implements Surface {
     asking: Asking,
   ): Promise<Answers[K] | undefined> {
     const { lib, theme, openEditor } = this.#options;
-    const dialog = new Dialog<K>(question, { lib, tui: this.tui, theme, asking, openEditor });
+    const rows = () => this.#room;
+    const takesKeys = () => this.#look.over;
+    const dialog = new Dialog<K>(question, { lib, tui: this.tui, theme, asking, openEditor, rows, takesKeys });
     this.#dialog = dialog as Dialog<Question["kind"]>;
     this.#arrange();
     try {
@@ -203,7 +228,9 @@ export class Screen implements Surface {
       }
       shown = this.guard(component, reject);
       if (!open) return shown.dispose();
-      this.#component = { part: shown, head: part((width) => [edgeOf(lib, this.theme, width, hookPath)]), close };
+      const end = () => this.#look.over ? "" : "…";
+      const head = part((width) => [edgeOf(lib, this.theme, width, hookPath, "", end())]);
+      this.#component = { part: shown, head, close };
       this.#arrange();
     };
     begin().catch(reject);
@@ -226,19 +253,21 @@ export class Screen implements Surface {
   /** As {@linkcode Surface.setStatus}. */
   setStatus(key: string, text: string | undefined): void {
     if (text === undefined) this.#statuses.delete(key);
-    else this.#statuses.set(key, text);
+    else this.#statuses.set(key, text.slice(0, MAX_STATUS));
+    this.#statusLine = undefined;
     this.redraw();
   }
 
   /** As {@linkcode Surface.setWidget}. */
-  setWidget(key: string, content: WidgetContent, options: WidgetOptions = {}): void {
+  setWidget(key: string, content: WidgetContent, options: WidgetOptions = {}, hookPath?: string): void {
     this.#widgets.get(key)?.part.dispose();
     this.#widgets.delete(key);
     if (content !== undefined) {
       const failed = (error: unknown) =>
         this.notify(`The widget ${plainText(key)} failed: ${errorText(error)}`, "error");
       const component = typeof content === "function" ? content(this.tui, this.theme) : { render: () => content };
-      this.#widgets.set(key, { part: this.guard(component, failed), below: options.placement === "belowEditor" });
+      const below = options.placement === "belowEditor";
+      this.#widgets.set(key, { part: this.guard(component, failed), below, hookPath });
     }
     this.redraw();
   }
@@ -246,6 +275,7 @@ export class Screen implements Surface {
   /** As {@linkcode Surface.setEditorText}. */
   setEditorText(text: string): void {
     this.editor.setText(text);
+    this.#lookAtText();
     this.redraw();
   }
 
@@ -258,40 +288,128 @@ export class Screen implements Surface {
   #arrange(): void {
     const shown = this.#dialog ?? this.#component?.part ?? this.editor;
     this.#place.clear();
-    // What a component draws may look like anything, but not as if another hook had drawn it.
-    if (shown === this.#component?.part) this.#place.addChild(this.#component.head);
     this.#place.addChild(shown);
     this.tui.setFocus(shown);
+    if (shown !== this.#shown) {
+      this.#shown = shown;
+      if (shown === this.editor) {
+        this.#look.end();
+        this.#lookAtText();
+      } else this.#look.begin();
+    }
     this.redraw();
+  }
+
+  /** What stands in the editor now may be a hook's: Enter sends it when it has been seen, or changed. */
+  #lookAtText(): void {
+    this.#unseenText = this.editor.getText();
+    this.#textLook.begin();
   }
 
   /** Whether a key has been dealt with before it reaches what has the focus. */
   #listen(data: string): boolean {
-    if (this.#dialog !== undefined) return false;
-    if (this.#component === undefined) return this.#options.onKey(data);
-    const { part, close } = this.#component;
-    if (this.#options.lib.matchesKey(data, "ctrl+c")) {
-      const now = Date.now();
-      if (now - this.#lastInterrupt < TWICE) close();
-      this.#lastInterrupt = now;
+    const { matchesKey, isKeyRelease, isKeyRepeat } = this.#options.lib;
+    if (isKeyRelease(data)) return false;
+    if (!matchesKey(data, "ctrl+c")) this.#interrupts = 0;
+    else if (isKeyRepeat(data)) return true;
+    if (this.#shown === this.editor) {
+      this.#typing = true;
+      return this.#isUnseen(data) || this.#options.onKey(data);
     }
-    // What is drawn elsewhere asks for the screen when it has new lines: drawing the old ones would only delay them.
-    if (part.component.whenDrawn === undefined) return false;
+    if (matchesKey(data, "ctrl+c")) return this.#interrupt(data);
+    if (!this.#look.over && !matchesKey(data, "escape")) {
+      this.#look.goOn();
+      if (this.#typing && isTyped(data)) this.editor.handleInput(data);
+      return true;
+    }
+    this.#typing = false;
+    return this.#handToRemote(data);
+  }
+
+  /** Whether a key would send what the person cannot have read. */
+  #isUnseen(data: string): boolean {
+    return !this.#textLook.over && this.#options.lib.matchesKey(data, "enter") && this.#unseenText !== "" &&
+      this.editor.getText() === this.#unseenText;
+  }
+
+  /** Ctrl+C closes what is open; again, it stops what asks as well; and once more, it ends the session. */
+  #interrupt(data: string): boolean {
+    const now = Date.now();
+    this.#interrupts = now - this.#lastInterrupt < TWICE ? this.#interrupts + 1 : 1;
+    this.#lastInterrupt = now;
+    if (this.#interrupts > 2) this.#options.onEnd();
+    if (this.#dialog !== undefined) {
+      this.#dialog.close();
+      if (this.#interrupts > 1) this.#options.onStop();
+      return true;
+    }
+    if (this.#interrupts > 1) this.#component?.close();
+    return this.#handToRemote(data);
+  }
+
+  /** What is drawn elsewhere asks for the screen when it has new lines: drawing the old ones would only delay them. */
+  #handToRemote(data: string): boolean {
+    const part = this.#component?.part;
+    if (part === undefined || part !== this.#shown || part.component.whenDrawn === undefined) return false;
     part.handleInput(data);
     return true;
   }
 
+  /** What hooks lay over the screen is drawn by them as well. */
+  #guardOverlays(): void {
+    const { tui } = this;
+    const showOverlay = tui.showOverlay.bind(tui);
+    tui.showOverlay = (component, options) =>
+      showOverlay(this.guard(component, (error) => this.notify(errorText(error), "error")), options);
+  }
+
   #drawWidgets(width: number, below: boolean): string[] {
-    return [...this.#widgets.values()].filter((each) => each.below === below).flatMap(({ part }) => part.render(width));
+    const { lib, theme } = this.#options;
+    const most = Math.max(2, Math.floor(this.tui.terminal.rows / 4));
+    const lines: string[] = [];
+    let owner: string | undefined;
+    for (const { part, below: isBelow, hookPath } of this.#widgets.values()) {
+      if (isBelow !== below) continue;
+      if (lines.length > most) break;
+      // As for a component: nobody draws as if it were another hook, or the program.
+      if (hookPath !== undefined && hookPath !== owner) {
+        lines.push(edgeOf(lib, theme, width, hookPath, " shows", "", "muted"));
+      }
+      owner = hookPath;
+      for (const line of part.render(width)) lines.push(line);
+    }
+    return lines.length > most ? [...lines.slice(0, most - 1), theme.fg("muted", "…")] : lines;
+  }
+
+  /** What takes the keys and what is below it, as much as the screen has room for. */
+  #drawPlace(width: number): string[] {
+    const below = [...this.#drawWidgets(width, true), ...this.#drawFooter(width)];
+    this.#room = Math.max(1, this.tui.terminal.rows - below.length);
+    const lines = this.#place.render(width);
+    // What is drawn elsewhere comes later.
+    if (lines.length > 0 || this.#component?.part.component.whenDrawn === undefined) this.#look.drawn();
+    this.#textLook.drawn();
+    if (this.#shown !== this.#component?.part) return [...lines, ...below];
+    // What a component draws may look like anything, but not as if another hook had drawn it.
+    return [...this.#component.head.render(width), ...lines.slice(-Math.max(1, this.#room - 1)), ...below];
   }
 
   #drawFooter(width: number): string[] {
     const { lib, theme, footer } = this.#options;
-    const status = formatStatusLine(this.#statuses, width);
+    if (this.#statusLine?.width !== width) {
+      this.#statusLine = { width, text: formatStatusLine(this.#statuses, width) };
+    }
+    const { text: status } = this.#statusLine;
     const lines = status === "" ? [] : [this.theme === plainTheme ? plainText(status) : status];
     lines.push(theme.fg("muted", footer()));
     return lines.map((line) => lib.truncateToWidth(line, width, "…"));
   }
+}
+
+/** Whether a key is text, or a paste of it. */
+function isTyped(data: string): boolean {
+  // deno-lint-ignore no-control-regex -- control characters are the keys that are no text
+  return data.startsWith("\x1b[200~") || !/[\x00-\x1f\x7f]/.test(data);
 }
 
 /** A part that is drawn by a function. */
