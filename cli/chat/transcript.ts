@@ -9,7 +9,7 @@ import { type AgentMessage, type CustomMessage, textOf, type UserContent } from 
 import type { HookDecision, HookRunner } from "../../src/runner.ts";
 import type { SessionEvent, ToolEndNotice } from "../../src/session/session_events.ts";
 import { keepColours, plainText } from "../../src/ui/text.ts";
-import { fitLine } from "../../src/ui/tui/fit.ts";
+import { fitted } from "../../src/ui/tui/fit.ts";
 import type { Guard } from "../../src/ui/tui/guard.ts";
 import { markdownTheme } from "../../src/ui/tui/look.ts";
 import type { PiTui } from "../../src/ui/tui/pi_tui.ts";
@@ -377,7 +377,7 @@ class Block {
 
   render(width: number): string[] {
     if (this.#lines !== undefined && this.#width === width) return this.#lines;
-    const lines = this.draw(width).map((line) => fitLine(this.lib, line, width));
+    const lines = fitted(this.lib, { render: this.draw }).render(width);
     this.#width = width;
     lines.unshift("");
     if (this.keep) this.#lines = lines;
