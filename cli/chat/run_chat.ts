@@ -122,6 +122,9 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
   globalThis.addEventListener("unload", giveBack);
   // Ctrl+C in an editor that does not take it as a key goes to all programs on the terminal.
   const removeSignals = onTermination(() => session.dispose(), (signal) => signal !== "SIGINT" || !editing);
+  // A shell that has stopped the program has set the terminal for itself in between.
+  const resume = () => void (editing || screen.pause(() => Promise.resolve()));
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGCONT", resume);
   // A terminal that is gone, and whose end nobody was told of.
   const gone = () => ended.resolve();
   process.stdin.on("end", gone).on("error", gone);
@@ -147,6 +150,7 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
   } finally {
     await session.dispose();
     removeSignals();
+    if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGCONT", resume);
     giveBack();
     globalThis.removeEventListener("unload", giveBack);
   }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Terminal, type TerminalOptions, terminalTest } from "../terminal.ts";
-import { Folder } from "./program.ts";
+import { Folder, MAIN } from "./program.ts";
 
 const MODES = { "in the process": ["--in-process"], isolated: [] };
 
@@ -178,4 +178,21 @@ terminalTest("chat says that it needs a terminal that it can draw on", async () 
     await terminal.waitFor(`TERM is ${TERM || "not set"}`);
     assertEquals((await terminal.ended()).code, 2);
   }
+});
+
+terminalTest("chat takes the terminal again after a shell has stopped it and brought it back", async () => {
+  await using folder = new Folder({ "script.json": '{ "turns": [] }' });
+  await using terminal = await Terminal.start("bash", ["--norc", "-i"], { cwd: folder.path, env: { PS1: "prompt> " } });
+  await terminal.waitFor("prompt>");
+  const command = [Deno.execPath(), "run", "-A", MAIN, "chat", "--script", "script.json", "--no-discovery"];
+  await enter(terminal, `${command.join(" ")} & echo $! > pid; fg`);
+  await terminal.waitFor("0 hooks");
+  Deno.kill(Number(Deno.readTextFileSync(`${folder.path}/pid`)), "SIGSTOP");
+  await terminal.waitFor(/Stopped[^]*\nprompt>$/);
+  await enter(terminal, "fg");
+  await terminal.waitFor(/\n0 hooks.*$/);
+  await enter(terminal, "/help");
+  await terminal.waitFor("End the session");
+  await enter(terminal, "/quit");
+  await terminal.waitFor(/prompt>$/);
 });
