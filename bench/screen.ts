@@ -102,12 +102,15 @@ async function compareWithPiTui(): Promise<{ value: number; detail: string }> {
   tui.start();
 
   const { screen, terminal } = screenOf(lib);
+  const drawn = terminal.written("count 0.");
   const closing = new AbortController();
   const shown = screen.custom((own, _theme, done) => make(own, () => done(undefined)), {
     hookPath: "./hook.ts",
     signal: closing.signal,
     deadline: undefined,
   });
+  await drawn;
+  await takesKeys(screen);
   const times: [bare: number, own: number][] = [];
   for (let i = 1; i <= KEYS; i++) {
     times.push([await bare.key("x", `count ${i}.`), await terminal.key("x", `count ${i}.`)]);
@@ -130,12 +133,19 @@ function screenOf(lib: PiTui): { screen: Screen; terminal: MeasuredTerminal } {
     footer: () => "footer",
     onSubmit() {},
     onKey: () => false,
+    onStop() {},
+    onEnd() {},
     openEditor: () => Promise.resolve(undefined),
     notify() {},
   });
   for (let i = 0; i < HISTORY; i++) screen.add(new lib.Text(`line ${i}`));
   screen.start();
   return { screen, terminal };
+}
+
+/** Waits until a component takes keys, which is when a person has had the time to see it. */
+async function takesKeys(screen: Screen): Promise<void> {
+  while (!screen.takesKeys) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Measures a component that an isolated hook draws in its own process. */
@@ -163,6 +173,7 @@ export default (pi) => pi.registerCommand("draw", {
     const drawn = terminal.written("count 0.");
     const command = session.prompt("/draw");
     await drawn;
+    await takesKeys(screen);
     const times: number[] = [];
     const { tui } = screen;
     const requestRender = tui.requestRender.bind(tui);

@@ -119,6 +119,11 @@ export class Screen implements Surface {
     return this.#dialog !== undefined || this.#component !== undefined;
   }
 
+  /** Whether what is open, if anything, has been seen and so takes keys. */
+  get takesKeys(): boolean {
+    return this.#look.over;
+  }
+
   /** Takes the terminal. */
   start(): void {
     this.#running = true;
