@@ -85,7 +85,7 @@ export class Transcript implements Reporter {
     switch (event.type) {
       case "agent_start":
       case "turn_start":
-        this.#screen.setActivity("Working… Esc stops it");
+        this.#screen.setActivity("Working…");
         break;
       case "agent_end":
       case "auto_compaction_end":
@@ -134,7 +134,7 @@ export class Transcript implements Reporter {
         this.notify(`${event.errorMessage}; trying again in ${event.delayMs / 1000} s`, "info");
         break;
       case "auto_compaction_start":
-        this.#screen.setActivity("Compacting… Esc stops it");
+        this.#screen.setActivity("Compacting…");
         break;
       case "session_compact":
         this.notify("The conversation was compacted", "info");

@@ -216,6 +216,9 @@ function createUI(event: number | null): HookUIContext {
     custom: <T>(factory: CustomFactory<T>, dialog?: DialogOptions) =>
       openCustom(factory, dialog, event) as Promise<T | undefined>,
     theme,
+    get mode() {
+      return sync("ui.mode", []) === "rpc" ? "rpc" as const : "tui" as const;
+    },
   };
 }
 

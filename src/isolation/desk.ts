@@ -135,6 +135,8 @@ export class Desk {
         return this.#required.hasQueuedMessages();
       case "ui.getEditorText":
         return this.#ui.getEditorText();
+      case "ui.mode":
+        return this.#ui.mode;
       case "theme":
         return this.#paint(args);
       case "sendMessage":

@@ -37,6 +37,8 @@ interface OpenQuestion {
 
 /** Asks and tells the person through the client. Several questions may be open; each has an id. */
 export class RpcSurface implements Surface {
+  /** As {@linkcode Surface.mode}. */
+  readonly mode = "rpc";
   readonly #send: Send;
   readonly #open = new Map<string, OpenQuestion>();
   readonly #widgets = new Map<string, Drawing>();

@@ -16,7 +16,10 @@ import type { Asking, Surface } from "./surface.ts";
 export function oneAtATime(surface: Surface): Surface {
   const questions = createQueue();
   const components = createQueue();
+  const { chrome, mode } = surface;
   return {
+    ...chrome !== undefined && { chrome },
+    ...mode !== undefined && { mode },
     get theme() {
       return surface.theme;
     },

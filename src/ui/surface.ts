@@ -37,10 +37,26 @@ export interface Asking {
   readonly deadline: number | undefined;
 }
 
+/** What hooks change of the looks of a chat. */
+export interface Chrome {
+  /** Names the window of the terminal. */
+  setTitle(title: string): void;
+  /** Sets what stands above the conversation, or clears it. */
+  setHeader(content: WidgetContent, hookPath: string | undefined): void;
+  /** Sets what stands below the editor in place of our own, or brings that back. */
+  setFooter(content: WidgetContent, hookPath: string | undefined): void;
+  /** Sets what is said while the agent works; our own words when absent. */
+  setWorkingMessage(message: string | undefined): void;
+}
+
 /** Asks and tells a person. All text but that of components and widgets is clean already. */
 export interface Surface {
   /** The colours in use. */
   readonly theme: Theme;
+  /** How the person is reached; in a terminal when absent. */
+  readonly mode?: "tui" | "rpc";
+  /** What can be changed of its looks, if it has any. */
+  readonly chrome?: Chrome;
   /** Asks; `undefined` when the question was closed. */
   ask<K extends Question["kind"]>(
     question: Extract<Question, { kind: K }>,
@@ -72,6 +88,7 @@ const MAX_EDITED = 100_000;
  * @returns The UI of a hook, by its path.
  */
 export function uiContextsOf(surface: Surface): (hookPath?: string) => HookUIContext {
+  const { chrome, mode } = surface;
   return (hookPath) => {
     const ask = <K extends Question["kind"]>(
       question: Extract<Question, { kind: K }>,
@@ -104,8 +121,20 @@ export function uiContextsOf(surface: Surface): (hookPath?: string) => HookUICon
       get theme() {
         return surface.theme;
       },
+      ...mode !== undefined && { mode },
+      ...chrome !== undefined && {
+        setTitle: (title: string) => chrome.setTitle(oneLine(title)),
+        setHeader: (content: WidgetContent) => chrome.setHeader(content, hookPath),
+        setFooter: (content: WidgetContent) => chrome.setFooter(content, hookPath),
+        setWorkingMessage: (message?: string) =>
+          chrome.setWorkingMessage(message === undefined ? undefined : oneLine(message)),
+      },
     };
   };
+}
+
+function oneLine(text: unknown): string {
+  return clean(text).replaceAll(/\s+/g, " ").trim();
 }
 
 /** What a hook gives may be anything. */

@@ -454,3 +454,52 @@ terminalTest("chat goes on with a session, and shows what was said", async () =>
   await enter(again, "/new");
   await again.waitFor((shown) => shown.includes("now in session") && !shown.includes("remember"));
 });
+
+for (const [mode, flags] of Object.entries(MODES)) {
+  terminalTest(`chat, ${mode}: hooks change the title, the header, the footer and what is said at work`, async () => {
+    const hook = `export default (pi) => {
+      pi.on("session_start", (_event, ctx) => {
+        ctx.ui.setTitle("a\\x1b]0;taken\\x07 title");
+        ctx.ui.setHeader((tui, theme) => ({ render: (width) => ["head " + width] }));
+        ctx.ui.setFooter(["foot\\x1b[2J"]);
+        ctx.ui.setWorkingMessage("Thinking hard");
+        ctx.ui.setWidget("wide", () => ({ render: (width) => ["wide " + width] }), { placement: "belowEditor" });
+      });
+      pi.registerCommand("back", { handler: (_args, ctx) => {
+        ctx.ui.setHeader(undefined);
+        ctx.ui.setFooter(undefined);
+        ctx.ui.setWidget("wide", undefined);
+      } });
+      pi.registerCommand("mode", { handler: (_args, ctx) => ctx.ui.notify("mode " + ctx.mode) });
+    };`;
+    const turns = [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 60" } }] }];
+    await using folder = new Folder({ "script.json": JSON.stringify({ turns }), "looks.ts": hook, shutdown: "" });
+    await using terminal = await Terminal.startCli(
+      [
+        "chat",
+        "--script",
+        "script.json",
+        "--no-discovery",
+        "--hook",
+        "./looks.ts",
+        ...flags,
+      ],
+      { cwd: folder.path },
+    );
+    const screen = await terminal.waitFor((text) => text.includes("head 80") && text.includes("wide 80"));
+    assertMatch(screen, /─ \.\/looks\.ts shows ─+\nfoot$/);
+    assert(!screen.includes("1 hook"));
+    assertEquals(await terminal.title(), "a title");
+    await terminal.resize(100, 30);
+    await terminal.waitFor((text) => text.includes("head 100") && text.includes("wide 100"));
+    await enter(terminal, "/mode");
+    await terminal.waitFor("mode tui");
+    await enter(terminal, "/back");
+    await terminal.waitFor((text) => text.includes("1 hook") && !/head|foot|wide/.test(text));
+    await enter(terminal, "go");
+    await terminal.waitFor("Thinking hard · Esc stops it");
+    await terminal.press("C-c", "C-c");
+    assertEquals((await terminal.ended()).code, 0);
+    assertEquals(await terminal.title(), "");
+  });
+}

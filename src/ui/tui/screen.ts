@@ -10,7 +10,7 @@ import { errorText } from "../../values.ts";
 import { plainTheme } from "../noop.ts";
 import { formatStatusLine } from "../status_line.ts";
 import { plainText } from "../text.ts";
-import type { Answers, Asking, Question, Surface } from "../surface.ts";
+import type { Answers, Asking, Chrome, Question, Surface } from "../surface.ts";
 import { Dialog, edgeOf } from "./dialog.ts";
 import { FirstLook } from "./first_look.ts";
 import { fitted, type Part } from "./fit.ts";
@@ -48,6 +48,12 @@ export interface ScreenOptions {
   readonly notify: (message: string, type: "info" | "warning" | "error") => void;
 }
 
+/** Where a hook shows lines. */
+type Place = "header" | "above" | "below" | "footer";
+
+/** What has a terminal remember the title of its window, and what brings that back. */
+const SAVE_TITLE = "\x1b[22;0t";
+const RESTORE_TITLE = "\x1b[23;0t";
 /** Most things said that are kept on the screen and above it. */
 const MAX_BLOCKS = 2_000;
 /** How soon a second Ctrl+C has to come to close a component that does not listen, in ms. */
@@ -69,7 +75,10 @@ export class Screen implements Surface {
   readonly #place: InstanceType<Lib["Container"]>;
   readonly #statuses = new Map<string, string>();
   #statusLine: { width: number; text: string } | undefined;
-  readonly #widgets = new Map<string, { part: Guard; below: boolean; hookPath: string | undefined }>();
+  readonly #parts = new Map<string, { part: Guard; place: Place; hookPath: string | undefined }>();
+  #title: string | undefined;
+  #activityText: string | undefined;
+  #workingMessage: string | undefined;
   #component: { part: Guard; head: Part; close: () => void } | undefined;
   #dialog: Dialog<Question["kind"]> | undefined;
   #loader: InstanceType<Lib["Loader"]> | undefined;
@@ -102,10 +111,11 @@ export class Screen implements Surface {
     this.#place = new lib.Container();
     this.#place.addChild(this.editor);
     this.#shown = this.editor;
+    this.tui.addChild(fitted(lib, part((width) => this.#drawParts(width, "header"))));
     this.tui.addChild(this.#transcript);
     const parts = [
       this.#activity,
-      part((width) => this.#drawWidgets(width, false)),
+      part((width) => this.#drawParts(width, "above")),
       part((width) => this.#drawPlace(width)),
     ];
     for (const each of parts) this.tui.addChild(fitted(lib, each));
@@ -128,6 +138,7 @@ export class Screen implements Surface {
   start(): void {
     this.#running = true;
     this.tui.start();
+    this.#showTitle();
   }
 
   /** Gives the terminal back as it was. May be called again. */
@@ -136,6 +147,7 @@ export class Screen implements Surface {
     this.#running = false;
     this.#look.end();
     this.#textLook.end();
+    if (this.#title !== undefined) this.tui.terminal.write(RESTORE_TITLE);
     this.tui.stop();
   }
 
@@ -173,10 +185,14 @@ export class Screen implements Surface {
   /** Shows that something goes on, and what, or that nothing does. */
   setActivity(text: string | undefined): void {
     const { lib, theme } = this.#options;
+    this.#activityText = text;
     this.#loader?.stop();
-    this.#loader = text === undefined
-      ? undefined
-      : new lib.Loader(this.tui, (sign) => theme.fg("accent", sign), (shown) => theme.fg("muted", shown), text);
+    this.#loader = text === undefined ? undefined : new lib.Loader(
+      this.tui,
+      (sign) => theme.fg("accent", sign),
+      (shown) => theme.fg("muted", shown),
+      `${this.#workingMessage ?? text} · Esc stops it`,
+    );
     this.#activity.clear();
     if (this.#loader !== undefined) this.#activity.addChild(this.#loader);
     this.redraw();
@@ -265,17 +281,23 @@ export class Screen implements Surface {
 
   /** As {@linkcode Surface.setWidget}. */
   setWidget(key: string, content: WidgetContent, options: WidgetOptions = {}, hookPath?: string): void {
-    this.#widgets.get(key)?.part.dispose();
-    this.#widgets.delete(key);
-    if (content !== undefined) {
-      const failed = (error: unknown) =>
-        this.notify(`The widget ${plainText(key)} failed: ${errorText(error)}`, "error");
-      const component = typeof content === "function" ? content(this.tui, this.theme) : { render: () => content };
-      const below = options.placement === "belowEditor";
-      this.#widgets.set(key, { part: this.guard(component, failed), below, hookPath });
-    }
-    this.redraw();
+    this.#setPart(`widget ${key}`, content, options.placement === "belowEditor" ? "below" : "above", hookPath);
   }
+
+  /** As {@linkcode Surface.chrome}. */
+  readonly chrome: Chrome = {
+    setTitle: (title) => {
+      const first = this.#title === undefined;
+      this.#title = title;
+      if (this.#running) this.#showTitle(first);
+    },
+    setHeader: (content, hookPath) => this.#setPart("header", content, "header", hookPath),
+    setFooter: (content, hookPath) => this.#setPart("footer", content, "footer", hookPath),
+    setWorkingMessage: (message) => {
+      this.#workingMessage = message || undefined;
+      if (this.#activityText !== undefined) this.setActivity(this.#activityText);
+    },
+  };
 
   /** As {@linkcode Surface.setEditorText}. */
   setEditorText(text: string): void {
@@ -287,6 +309,24 @@ export class Screen implements Surface {
   /** As {@linkcode Surface.getEditorText}. */
   getEditorText(): string {
     return this.editor.getExpandedText();
+  }
+
+  #setPart(name: string, content: WidgetContent, place: Place, hookPath: string | undefined): void {
+    this.#parts.get(name)?.part.dispose();
+    this.#parts.delete(name);
+    if (content !== undefined) {
+      const failed = (error: unknown) => this.notify(`The ${plainText(name)} failed: ${errorText(error)}`, "error");
+      const component = typeof content === "function" ? content(this.tui, this.theme) : { render: () => content };
+      this.#parts.set(name, { part: this.guard(component, failed), place, hookPath });
+    }
+    this.redraw();
+  }
+
+  /** What the window was called before is what it is called again afterwards. */
+  #showTitle(first = true): void {
+    if (this.#title === undefined) return;
+    if (first) this.tui.terminal.write(SAVE_TITLE);
+    this.tui.terminal.setTitle(this.#title);
   }
 
   /** Shows the dialog, else the component, else the editor. */
@@ -368,13 +408,13 @@ export class Screen implements Surface {
       showOverlay(this.guard(component, (error) => this.notify(errorText(error), "error")), options);
   }
 
-  #drawWidgets(width: number, below: boolean): string[] {
+  #drawParts(width: number, place: Place): string[] {
     const { lib, theme } = this.#options;
     const most = Math.max(2, Math.floor(this.tui.terminal.rows / 4));
     const lines: string[] = [];
     let owner: string | undefined;
-    for (const { part, below: isBelow, hookPath } of this.#widgets.values()) {
-      if (isBelow !== below) continue;
+    for (const { part, place: itsPlace, hookPath } of this.#parts.values()) {
+      if (itsPlace !== place) continue;
       if (lines.length > most) break;
       // As for a component: nobody draws as if it were another hook, or the program.
       if (hookPath !== undefined && hookPath !== owner) {
@@ -388,7 +428,7 @@ export class Screen implements Surface {
 
   /** What takes the keys and what is below it, as much as the screen has room for. */
   #drawPlace(width: number): string[] {
-    const below = [...this.#drawWidgets(width, true), ...this.#drawFooter(width)];
+    const below = [...this.#drawParts(width, "below"), ...this.#drawFooter(width)];
     this.#room = Math.max(1, this.tui.terminal.rows - below.length);
     const lines = this.#place.render(width);
     // What is drawn elsewhere comes later.
@@ -406,6 +446,8 @@ export class Screen implements Surface {
     }
     const { text: status } = this.#statusLine;
     const lines = status === "" ? [] : [this.theme === plainTheme ? plainText(status) : status];
+    const others = this.#drawParts(width, "footer");
+    if (others.length > 0) return [...lines, ...others];
     lines.push(theme.fg("muted", footer()));
     return lines.map((line) => lib.truncateToWidth(line, width, "…"));
   }
