@@ -264,11 +264,7 @@ export class AgentSession {
       identity: () => this.#identity(),
       signal: () => this.#asking.signal,
       abort: () => this.abort(),
-      exclusively: (act) =>
-        this.#exclusively((signal) => {
-          this.#phase = "ending";
-          return act(signal);
-        }),
+      alone: (act) => this.#alone(act),
       replace: (next, keepMemory) => this.#replace(next, keepMemory),
       restore: () => this.#restore(),
       emit,
@@ -505,10 +501,8 @@ export class AgentSession {
   async compact(customInstructions?: string): Promise<CompactionResult> {
     this.#requireOpen();
     await this.start();
-    await this.abort();
     let result: CompactionResult | undefined;
-    await this.#exclusively(async (signal) => {
-      this.#phase = "ending";
+    await this.#alone(async (signal) => {
       result = await this.#compactor.compact(customInstructions, signal);
       const queued = this.#takeQueued();
       if (queued.length > 0) await this.#run(queued, signal);
@@ -705,8 +699,20 @@ export class AgentSession {
     });
   }
 
-  /** Keeps the session busy while something goes on that `abort` can end. */
+  /** Stops what goes on, and keeps the session busy with something else: two at once would each count as idle for the other. */
+  async #alone(act: (signal: AbortSignal) => void | Promise<void>): Promise<void> {
+    // What waited for the same end may have begun meanwhile.
+    do await this.abort(); while (!this.isIdle);
+    await this.#exclusively(async (signal) => {
+      this.#phase = "ending";
+      await act(signal);
+    });
+  }
+
+  /** Keeps the session busy while something goes on that `abort` can end. Only to be called while it is idle. */
   #exclusively(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    // It may have ended while hooks were asked.
+    this.#requireOpen();
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#controller = controller;

@@ -36,8 +36,8 @@ export interface MovesHost {
   signal(): AbortSignal;
   /** Stops what the agent does. */
   abort(): Promise<void>;
-  /** Keeps the session busy while something goes on. */
-  exclusively(act: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** Stops what the agent does, and keeps the session busy while something else goes on. */
+  alone(act: (signal: AbortSignal) => void | Promise<void>): Promise<void>;
   /** Puts another session in the place of this one, and closes this one; `keepMemory` keeps the agent's messages. */
   replace(next: SessionManager, keepMemory: boolean): void;
   /** Builds the agent's memory anew. */
@@ -68,13 +68,17 @@ export class SessionMoves {
     const next = this.#host.manager().createNewSession({
       ...options.parentSession !== undefined && { parentSession: options.parentSession },
     });
+    let used = false;
     try {
       await options.setup?.(next);
+      await this.#switchTo(() => {
+        used = true;
+        return next;
+      }, "new");
     } catch (error) {
-      next.discard();
+      if (!used) next.discard();
       throw error;
     }
-    await this.#switchTo(next, "new");
     return { cancelled: false };
   }
 
@@ -87,8 +91,7 @@ export class SessionMoves {
       targetSessionFile: file,
     });
     if (cancelled) return { cancelled };
-    await this.#host.abort();
-    await this.#switchTo(SessionManager.open(file, { cwd: this.#host.cwd }), "resume");
+    await this.#switchTo(() => SessionManager.open(file, { cwd: this.#host.cwd }), "resume");
     return { cancelled: false };
   }
 
@@ -98,8 +101,7 @@ export class SessionMoves {
       throw new Error("A session in memory cannot be forked; it has no file");
     }
     if (await this.#isCancelled({ type: "session_before_switch", reason: "fork" })) return { cancelled: true };
-    await this.#host.abort();
-    await this.#switchTo(this.#host.manager().fork(), "fork");
+    await this.#switchTo(() => this.#host.manager().fork(), "fork");
     return { cancelled: false };
   }
 
@@ -114,11 +116,12 @@ export class SessionMoves {
       this.#host.runner.emit({ type: "session_before_branch", entryId }),
     );
     if (answer?.cancel) return { cancelled: true, selectedText };
-    await this.#host.abort();
-    const previous = this.#host.manager();
-    const previousSessionFile = previous.getSessionFile();
-    const next = previous.createBranchedSession(entry.parentId);
-    this.#host.replace(next, answer?.skipConversationRestore ?? false);
+    let previousSessionFile: string | undefined;
+    await this.#host.alone(() => {
+      const previous = this.#host.manager();
+      previousSessionFile = previous.getSessionFile();
+      this.#host.replace(previous.createBranchedSession(entry.parentId), answer?.skipConversationRestore ?? false);
+    });
     await this.#host.emit({ type: "session_branch", previousSessionFile }, this.#host.signal());
     this.#host.tell({
       type: "session_branch",
@@ -157,12 +160,14 @@ export class SessionMoves {
     const fromHook = summarize ? answer?.summary : undefined;
     const summary = fromHook ?? (summarize && left.length > 0 ? await this.#summarize(left) : undefined);
     let summaryId: string | undefined;
-    if (summary?.summary) {
-      const isHooks = fromHook !== undefined;
-      summaryId = this.#host.manager().branchWithSummary(newLeafId, summary.summary, summary.details, isHooks);
-    } else if (newLeafId === null) this.#host.manager().resetLeaf();
-    else this.#host.manager().branch(newLeafId);
-    this.#host.restore();
+    await this.#host.alone(() => {
+      if (summary?.summary) {
+        const isHooks = fromHook !== undefined;
+        summaryId = this.#host.manager().branchWithSummary(newLeafId, summary.summary, summary.details, isHooks);
+      } else if (newLeafId === null) this.#host.manager().resetLeaf();
+      else this.#host.manager().branch(newLeafId);
+      this.#host.restore();
+    });
     await this.#emitTree(leftLeafId, summaryId);
     return { cancelled: false, ...editorText !== undefined && { editorText } };
   }
@@ -182,9 +187,12 @@ export class SessionMoves {
     }
   }
 
-  async #switchTo(next: SessionManager, reason: SwitchReason): Promise<void> {
-    const previousSessionFile = this.#host.manager().getSessionFile();
-    this.#host.replace(next, false);
+  async #switchTo(open: () => SessionManager, reason: SwitchReason): Promise<void> {
+    let previousSessionFile: string | undefined;
+    await this.#host.alone(() => {
+      previousSessionFile = this.#host.manager().getSessionFile();
+      this.#host.replace(open(), false);
+    });
     await this.#host.emit({ type: "session_switch", reason, previousSessionFile }, this.#host.signal());
     this.#host.tell({
       type: "session_switch",
@@ -205,7 +213,7 @@ export class SessionMoves {
   async #summarize(entries: readonly SessionEntry[]): Promise<BranchSummary> {
     let summary: BranchSummary | undefined;
     const model = this.#host.model()!;
-    await this.#host.exclusively(async (signal) => {
+    await this.#host.alone(async (signal) => {
       summary = await summarizeBranch(entries, model, this.#host.reserveTokens, signal);
     });
     return summary!;

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows
 import type { SessionEntry } from "../../src/entries.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../src/messages.ts";
 import {
+  AgentBusyError,
   type AgentSession,
   CompactionCancelledError,
   contextTokens,
@@ -375,6 +376,30 @@ Deno.test("AgentSession.abort() ends a compaction that hangs, and nothing has ch
   await session.abort();
   await failed;
   assertEquals([session.isIdle, session.sessionManager.getEntries().length], [true, 8]);
+  await session.dispose();
+});
+
+Deno.test("AgentSession.compact() twice at once: the one stops the other, and abort() ends what is left", async () => {
+  const model: LanguageModel = {
+    provider: "test",
+    id: "hangs",
+    // deno-lint-ignore require-yield
+    async *stream() {
+      await new Promise(() => {});
+    },
+  };
+  const { session } = await startSession({
+    model,
+    sessionManager: longSession(),
+    compaction: { keepRecentTokens: 350 },
+  });
+  const both = [session.compact(), session.compact()].map((compacting) => assertRejects(() => compacting));
+  await both[0];
+  await until("the second is at work", () => !session.isIdle);
+  await assertRejects(() => session.prompt("not now"), AgentBusyError);
+  await session.abort();
+  await both[1];
+  await session.waitForIdle();
   await session.dispose();
 });
 
