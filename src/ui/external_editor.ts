@@ -4,6 +4,7 @@
  * @module
  */
 
+import fs from "node:fs";
 import { join } from "@std/path";
 import { familyOf } from "../process_tree.ts";
 import { errorText } from "../values.ts";
@@ -19,6 +20,8 @@ export interface EditOptions {
 /** What came of editing: the text, or why there is none. */
 export type EditResult = { readonly text: string } | { readonly failed: string };
 
+/** Most bytes that an editor may leave: whoever asked gets it whole. */
+const MAX_BYTES = 16 * 1024 * 1024;
 /** How long an editor may take to end after SIGTERM, in ms. */
 const KILL_AFTER = 1_000;
 
@@ -50,13 +53,22 @@ export async function editInEditor(text: string, options: EditOptions = {}): Pro
   const [program, ...args] = command ?? [];
   if (program === undefined) return { failed: "no editor is named; set $VISUAL or $EDITOR" };
   if (signal?.aborted) return { failed: "it was closed" };
-  // Only this user may enter the folder. What editors leave beside the file goes with it.
-  const folder = await Deno.makeTempDir({ prefix: "xcsh-editor-" });
+  let folder: string;
+  try {
+    // Only this user may enter the folder. What editors leave beside the file goes with it.
+    folder = await Deno.makeTempDir({ prefix: "xcsh-editor-" });
+  } catch (error) {
+    return { failed: `there is no place for the text: ${errorText(error)}` };
+  }
   const restoreTerminal = keepTerminal();
   let child: Deno.ChildProcess | undefined;
   const cleanUp = () => {
     restoreTerminal();
-    Deno.removeSync(folder, { recursive: true });
+    try {
+      Deno.removeSync(folder, { recursive: true });
+    } catch {
+      // The editor has removed it, or goes on in it.
+    }
   };
   const endAtOnce = () => {
     if (child !== undefined) signalFamily(child.pid, "SIGKILL");
@@ -71,12 +83,32 @@ export async function editInEditor(text: string, options: EditOptions = {}): Pro
     const status = await endedOrAborted(child, signal);
     if (signal?.aborted) return { failed: "it was closed" };
     if (!status.success) return { failed: `${program} ended with exit code ${status.code}` };
-    return { text: (await Deno.readTextFile(file)).replace(/\r?\n$/, "") };
+    return { text: readLeft(file).replace(/\r?\n$/, "") };
   } catch (error) {
     return { failed: child === undefined ? `${program} cannot be started: ${errorText(error)}` : errorText(error) };
   } finally {
     globalThis.removeEventListener("unload", endAtOnce);
     cleanUp();
+  }
+}
+
+/** Reads what an editor has left, if that is a file: a pipe would never end, and a link leads to what nobody has typed. */
+function readLeft(path: string): string {
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+  const place = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const left = fs.fstatSync(place);
+    if (!left.isFile()) throw new Error("what the editor left is no file");
+    if (left.size > MAX_BYTES) throw new Error(`the editor left more than ${MAX_BYTES} bytes`);
+    // No more than that, should it still grow.
+    const bytes = new Uint8Array(left.size);
+    let size = 0;
+    for (let count = -1; size < bytes.length && count !== 0; size += count) {
+      count = fs.readSync(place, bytes, size, bytes.length - size, null);
+    }
+    return new TextDecoder().decode(bytes.subarray(0, size));
+  } finally {
+    fs.closeSync(place);
   }
 }
 

@@ -69,6 +69,25 @@ Deno.test({ name: "editInEditor() says why an editor failed, and removes the fil
   });
 });
 
+Deno.test({ name: "editInEditor() takes nothing but a file of a bearable size for an answer", ignore }, async () => {
+  await using folder = new Folder({ secret: "not typed by anybody" });
+  const scripts: [string, RegExp][] = [
+    [`rm "$1"; ln -s '${folder.path}/secret' "$1"`, /symbolic link|ELOOP/],
+    [`rm "$1"; ln -s /dev/zero "$1"`, /symbolic link|ELOOP/],
+    [`rm "$1"; mkfifo "$1"`, /no file/],
+    [`rm "$1"; mkdir "$1"`, /no file/],
+    [`rm "$1"`, /ENOENT/],
+    [`truncate -s 1G "$1"`, /more than \d+ bytes/],
+    [`rm -r "$(dirname "$1")"`, /ENOENT/],
+  ];
+  for (const [script, reason] of scripts) {
+    const { command, file } = scripted(folder, script);
+    const edited = await editInEditor("text", { command });
+    assertMatch((edited as { failed: string }).failed, reason, script);
+    await assertGone(file());
+  }
+});
+
 Deno.test({ name: "editInEditor() ends the editor and what it runs when the signal aborts", ignore }, async () => {
   await using folder = new Folder();
   const { command, file } = scripted(
