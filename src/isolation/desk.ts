@@ -39,6 +39,14 @@ export interface Line {
 const MAX_PROGRAMS = 16;
 /** Most bytes of output of all programs that a hook runs at once. */
 const MAX_PROGRAM_OUTPUT = 64 * 1024 * 1024;
+/** Texts of the status line and parts of the screen that a hook may have; of more, the oldest go. */
+const MAX_SHOWN = 100;
+/** Most characters of a key, and of a text of the status line. */
+const MAX_KEY = 200;
+const MAX_STATUS = 4_096;
+/** Most lines of a part of the screen, and most characters of each. */
+const MAX_LINES = 200;
+const MAX_LINE = 2_000;
 /** Entries sent in one answer. */
 const PAGE = 2_000;
 
@@ -69,6 +77,10 @@ export class Desk {
   readonly #output = new OutputBudget(MAX_PROGRAM_OUTPUT);
   readonly #setups = new Map<number, WritableSessionManager>();
   readonly #customs = new Map<number, RemoteComponent>();
+  /** Counts the children: each one numbers its components anew. */
+  #child = 0;
+  /** What the hook has on the screen: whether its process draws it, and what takes it away. */
+  readonly #shown = new Map<string, { readonly drawn: boolean; readonly clear: () => void }>();
 
   /**
    * @param cwd The project's folder.
@@ -77,11 +89,22 @@ export class Desk {
    */
   constructor(readonly cwd: string, readonly grants: EffectiveGrants, readonly line: Line) {}
 
-  /** Forgets what the child had open. */
+  /** Forgets what the child had open, and takes away what it has drawn. */
   close(): void {
-    for (const custom of this.#customs.values()) custom.finish(undefined);
+    this.#child++;
+    const customs = [...this.#customs.values()];
     this.#customs.clear();
     this.#setups.clear();
+    for (const [name, { drawn, clear }] of this.#shown) {
+      if (!drawn) continue;
+      this.#shown.delete(name);
+      try {
+        clear();
+      } catch {
+        // A UI that fails must not keep those who wait for the child from hearing of its end.
+      }
+    }
+    for (const custom of customs) custom.finish(undefined);
   }
 
   /** Answers what takes time. */
@@ -162,18 +185,36 @@ export class Desk {
         const known = type === "info" || type === "warning" || type === "error";
         return this.#ui.notify(text(args[0]), ...(known ? [type] as const : []));
       }
-      case "ui.setStatus":
-        return this.#ui.setStatus(text(args[0]), args[1] === undefined ? undefined : text(args[1]));
-      case "ui.setWidget":
-        return this.#ui.setWidget(
-          text(args[0]),
-          this.#part(args[1]),
+      case "ui.setStatus": {
+        const ui = this.#ui;
+        const key = text(args[0]).slice(0, MAX_KEY);
+        const status = args[1] === undefined ? undefined : text(args[1]).slice(0, MAX_STATUS);
+        this.#show(`status ${key}`, status, () => ui.setStatus(key, undefined));
+        return ui.setStatus(key, status);
+      }
+      case "ui.setWidget": {
+        const ui = this.#ui;
+        const key = text(args[0]).slice(0, MAX_KEY);
+        const part = this.#part(args[1]);
+        this.#show(`widget ${key}`, part, () => ui.setWidget(key, undefined));
+        return ui.setWidget(
+          key,
+          part,
           ...(isRecord(args[2]) && args[2].placement === "belowEditor" ? [{ placement: "belowEditor" as const }] : []),
         );
-      case "ui.setHeader":
-        return this.#ui.setHeader?.(this.#part(args[0]));
-      case "ui.setFooter":
-        return this.#ui.setFooter?.(this.#part(args[0]));
+      }
+      case "ui.setHeader": {
+        const ui = this.#ui;
+        const part = this.#part(args[0]);
+        this.#show("header", part, () => ui.setHeader?.(undefined));
+        return ui.setHeader?.(part);
+      }
+      case "ui.setFooter": {
+        const ui = this.#ui;
+        const part = this.#part(args[0]);
+        this.#show("footer", part, () => ui.setFooter?.(undefined));
+        return ui.setFooter?.(part);
+      }
       case "ui.setTitle":
         return this.#ui.setTitle?.(text(args[0]));
       case "ui.setWorkingMessage":
@@ -308,43 +349,61 @@ export class Desk {
     }
   }
 
+  /** Keeps in mind what is on the screen, and takes away the oldest when it is too much. */
+  #show(name: string, content: unknown, clear: () => void): void {
+    this.#shown.delete(name);
+    if (content === undefined) return;
+    this.#shown.set(name, { drawn: typeof content === "function", clear });
+    if (this.#shown.size <= MAX_SHOWN) return;
+    const [oldest, shown] = this.#shown.entries().next().value!;
+    this.#shown.delete(oldest);
+    shown.clear();
+  }
+
   /** Lines of a part of the screen, or the component that draws them in the child. */
   #part(content: unknown): WidgetContent {
     if (content === undefined || content === null) return undefined;
-    if (!isRecord(content)) return list(content).map(text);
+    if (!isRecord(content)) return list(content).slice(0, MAX_LINES).map((line) => text(line).slice(0, MAX_LINE));
     const id = content.drawn;
     if (typeof id !== "number") throw new ProtocolError("it set a part of the screen to nothing that can be drawn");
+    const child = this.#child;
     return (tui, theme) => {
       this.theme = theme as Theme;
-      return this.#show(id, tui);
+      return this.#view(child, id, tui);
     };
   }
 
-  #show(id: number, tui: unknown, done?: (result: unknown) => void): RemoteComponent {
-    const view = new RemoteComponent(
-      async (width) => linesOf(await this.line.ask({ t: "frame", ui: id, width, rows: rowsOf(tui) })) ?? [],
+  #view(child: number, id: number, tui: unknown, done?: (result: unknown) => void): RemoteComponent {
+    const lives = () => child === this.#child;
+    const view: RemoteComponent = new RemoteComponent(
+      async (width) =>
+        lives() ? linesOf(await this.line.ask({ t: "frame", ui: id, width, rows: rowsOf(tui) })) ?? [] : [],
       tui,
       done,
-      (data) => this.line.tell({ t: "input", ui: id, data }),
-      () => this.#customs.delete(id),
+      (data) => lives() && this.line.tell({ t: "input", ui: id, data }),
+      () => this.#forget(id, view),
     );
-    this.#customs.set(id, view);
+    if (lives()) this.#customs.set(id, view);
     return view;
   }
 
   async #custom(id: number, options: DialogOptions): Promise<unknown> {
+    const child = this.#child;
     let view: RemoteComponent | undefined;
     try {
       return await this.#ui.custom<unknown>((tui, theme, done) => {
         this.theme = theme;
-        view = this.#show(id, tui, done);
+        view = this.#view(child, id, tui, done);
         return view;
       }, options);
     } finally {
-      this.#customs.delete(id);
-      this.line.tell({ t: "close", ui: id });
+      if (view !== undefined && this.#forget(id, view)) this.line.tell({ t: "close", ui: id });
       view?.settled();
     }
+  }
+
+  #forget(id: number, view: RemoteComponent): boolean {
+    return this.#customs.get(id) === view && this.#customs.delete(id);
   }
 }
 

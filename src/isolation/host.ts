@@ -104,7 +104,14 @@ const KEPT: ReadonlySet<unknown> = new Set([
   "setup",
   "ui.setStatus",
   "ui.setEditorText",
+  "ui.setWidget",
+  "ui.setHeader",
+  "ui.setFooter",
+  "ui.setTitle",
+  "ui.setWorkingMessage",
   "ui.notify",
+  "action",
+  "bus",
 ]);
 /** Most bytes of answers that a child may leave unread. */
 const MAX_UNREAD = 64 * 1024 * 1024;
@@ -188,7 +195,13 @@ export class IsolatedHook implements LoadedHook {
       ask: (fields) => this.#callForDrawing(fields),
     });
     this.bus = {
-      deliver: (channel, data) => this.#child?.send(frame({ t: "bus", channel }, "data", data)),
+      deliver: (channel, data) => {
+        const child = this.#child;
+        if (child === undefined) return;
+        if (child.unread > MAX_UNREAD + this.#sizeOutstanding()) {
+          child.kill("it does not read what other hooks tell it");
+        } else child.send(frame({ t: "bus", channel }, "data", data));
+      },
       connect: (publish) => {
         this.#desk.publish = publish;
         for (const [channel, data] of this.#early.splice(0)) publish(channel, data);

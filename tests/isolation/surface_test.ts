@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import type { Component, HookUIContext } from "@xcsh/hooks";
+import type { Component, HookUIContext, WidgetContent } from "@xcsh/hooks";
 import { createNoOpUIContext, HookRunner, plainTheme } from "@xcsh/hooks";
 import { SessionManager } from "@xcsh/hooks/session";
 import { BOOT_FILES } from "../../src/isolation/boot_files.ts";
@@ -260,6 +260,96 @@ Deno.test({ name: "isolated: ui.custom is drawn by the child and shown by the ho
   const { ran, reason } = await failing;
   assertEquals(ran, false);
   assertStringIncludes(reason, "cannot take that");
+});
+
+Deno.test(
+  { name: "isolated: what a dead process drew is taken away, and no other one draws in its place", ignore },
+  async () => {
+    const widgets = new Map<string, WidgetContent>();
+    const uiContext: HookUIContext = {
+      ...createNoOpUIContext(),
+      setWidget: (key, content) => void widgets.set(key, content),
+    };
+    await using a = await arena({
+      hook: `export default (pi) => pi.on("tool_call", (event, ctx) => {
+      const { key, lines } = event.input;
+      if (key === undefined) Deno.exit(1);
+      ctx.ui.setWidget(key, lines ?? (() => ({ render: () => ["drawn for " + key] })));
+    });`,
+      host: { uiContext, hasUI: true },
+    });
+    const drawn = async (content: WidgetContent) => {
+      const component = (content as (tui: unknown, theme: unknown) => Component)({}, plainTheme);
+      await component.whenDrawn!(40);
+      return component.render(40);
+    };
+    await a.call({ key: "first" });
+    await a.call({ key: "lines", lines: ["kept"] });
+    await until("it is there", () => widgets.size === 2);
+    const first = widgets.get("first");
+    assertEquals(await drawn(first), ["drawn for first"]);
+    assertEquals((await a.call()).broken, true);
+    assertEquals([...widgets], [["first", undefined], ["lines", ["kept"]]]);
+    await a.call({ key: "second" });
+    await until("it is there", () => widgets.size === 3);
+    assertEquals(await drawn(widgets.get("second")), ["drawn for second"]);
+    // A UI that holds on to it.
+    assertEquals(await drawn(first), []);
+  },
+);
+
+Deno.test({ name: "isolated: a hook that shows things without end keeps the newest", ignore }, async () => {
+  const shown = new Map<string, unknown>();
+  const show = (key: string, content: unknown) =>
+    void (content === undefined ? shown.delete(key) : shown.set(key, content));
+  const uiContext: HookUIContext = { ...createNoOpUIContext(), setStatus: show, setWidget: show };
+  await using a = await arena({
+    hook: `export default (pi) => pi.on("tool_call", async (_event, ctx) => {
+      for (let i = 0; i < 1_000; i++) ctx.ui[i % 2 ? "setStatus" : "setWidget"]("key " + i, i % 2 ? "x".repeat(10_000) : ["x".repeat(10_000)]);
+      ctx.ui.setStatus("k".repeat(10_000), "last");
+      ctx.ui.setWidget("lines", Array(10_000).fill("line"));
+    });`,
+    host: { uiContext, hasUI: true },
+  });
+  assertEquals((await a.call()).ran, true);
+  assertEquals(shown.size, 100);
+  assertEquals([...shown.keys()].slice(-3).map((key) => key.length), [7, 200, 5]);
+  assertEquals((shown.get("lines") as string[]).length, 200);
+  assert(JSON.stringify([...shown]).length < 500_000);
+});
+
+Deno.test(
+  { name: "isolated: what a hook has the host keep by an action, or for other hooks, is bounded", ignore },
+  async () => {
+    for (const flood of ["pi.setSessionName(text)", 'pi.events.emit("news", text)', "ctx.ui.setTitle(text)"]) {
+      await using a = await arena({
+        hook: `export default (pi) => pi.on("tool_call", async (_event, ctx) => {
+        const text = "x".repeat(1 << 20);
+        for (let i = 0; i < 100; i++) {
+          ${flood};
+          await ctx.ui.confirm("", "");
+        }
+      });`,
+        host: { actions: { setSessionName() {} } },
+      });
+      const { ran, reason } = await a.call();
+      assertEquals(ran, false);
+      assertStringIncludes(reason, "it has the host keep more than it can take");
+    }
+  },
+);
+
+Deno.test({
+  name: "isolated: a hook that does not read what others tell it is ended, and the host's memory is bounded",
+  ignore,
+}, async () => {
+  await using a = await arena({
+    hook: `export default (pi) => pi.on("tool_call", () => void setTimeout(() => { for (;;); }));`,
+  });
+  assertEquals((await a.call()).ran, true);
+  const text = "x".repeat(1 << 20);
+  for (let i = 0; i < 100; i++) a.hook.bus!.deliver("news", text);
+  await until("it is ended", () => a.children().length === 0);
 });
 
 Deno.test({ name: "isolated: without UI a custom component is never made", ignore }, async () => {
