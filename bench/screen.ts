@@ -10,6 +10,7 @@ import { AgentSession } from "@xcsh/hooks/session";
 import { uiContextsOf } from "../src/ui/surface.ts";
 import { loadPiTui, type PiTui } from "../src/ui/tui/pi_tui.ts";
 import { Screen } from "../src/ui/tui/screen.ts";
+import { PretendedTerminal } from "../tests/ui/pretended_terminal.ts";
 import { median } from "./measure.ts";
 import { type Row, us } from "./row.ts";
 
@@ -20,28 +21,17 @@ const HISTORY = 1_000;
 const PAUSE = 25;
 
 /** A terminal of which a key can be measured to what is written for it. */
-class MeasuredTerminal {
-  columns = 100;
-  rows = 40;
-  kittyProtocolActive = false;
+class MeasuredTerminal extends PretendedTerminal {
+  override columns = 100;
+  override rows = 40;
   /** When the newest key was pressed. */
   pressed = 0;
-  #press: (data: string) => void = () => {};
-  #written: (data: string) => void = () => {};
-
-  start(onInput: (data: string) => void): void {
-    this.#press = onInput;
-  }
-
-  write(data: string): void {
-    this.#written(data);
-  }
 
   /** Resolves when a text is written. */
-  async written(text: string): Promise<void> {
+  async shows(text: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let seen = "";
-    this.#written = (written) => {
+    this.onWrite = (written) => {
       seen += written;
       if (seen.includes(text)) resolve();
     };
@@ -51,25 +41,12 @@ class MeasuredTerminal {
   /** Presses a key, and resolves with the time until a text is written, in ms. */
   async key(data: string, text: string): Promise<number> {
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    const written = this.written(text);
+    const written = this.shows(text);
     this.pressed = performance.now();
-    this.#press(data);
+    this.press(data);
     await written;
     return performance.now() - this.pressed;
   }
-
-  stop(): void {}
-  drainInput(): Promise<void> {
-    return Promise.resolve();
-  }
-  moveBy(): void {}
-  hideCursor(): void {}
-  showCursor(): void {}
-  clearLine(): void {}
-  clearFromCursor(): void {}
-  clearScreen(): void {}
-  setTitle(): void {}
-  setProgress(): void {}
 }
 
 /** A component that shows how many keys it got, and much else. */
@@ -94,7 +71,7 @@ async function compareWithPiTui(): Promise<{ value: number; detail: string }> {
     done: () => void,
   ) => Component & { invalidate(): void };
   const bare = new MeasuredTerminal();
-  const tui = new lib.TUI(bare as never);
+  const tui = new lib.TUI(bare.asTerminal);
   const component = make(tui, () => {});
   for (let i = 0; i < HISTORY; i++) tui.addChild(new lib.Text(`line ${i}`));
   tui.addChild(component);
@@ -102,7 +79,7 @@ async function compareWithPiTui(): Promise<{ value: number; detail: string }> {
   tui.start();
 
   const { screen, terminal } = screenOf(lib);
-  const drawn = terminal.written("count 0.");
+  const drawn = terminal.shows("count 0.");
   const closing = new AbortController();
   const shown = screen.custom((own, _theme, done) => make(own, () => done(undefined)), {
     hookPath: "./hook.ts",
@@ -127,7 +104,7 @@ function screenOf(lib: PiTui): { screen: Screen; terminal: MeasuredTerminal } {
   const terminal = new MeasuredTerminal();
   const screen = new Screen({
     lib,
-    terminal: terminal as never,
+    terminal: terminal.asTerminal,
     theme: plainTheme,
     autocomplete: new lib.CombinedAutocompleteProvider([], "/"),
     footer: () => "footer",
@@ -170,7 +147,7 @@ export default (pi) => pi.registerCommand("draw", {
       hasUI: true,
       handleSignals: false,
     });
-    const drawn = terminal.written("count 0.");
+    const drawn = terminal.shows("count 0.");
     const command = session.prompt("/draw");
     await drawn;
     await takesKeys(screen);

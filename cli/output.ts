@@ -171,40 +171,18 @@ export class Output {
       },
     });
     // Tables, counters and the like are made by a console of their own, and nobody clears the screen.
-    const {
-      table,
-      dir,
-      dirxml,
-      trace,
-      assert,
-      count,
-      countReset,
-      time,
-      timeLog,
-      timeEnd,
-      group,
-      groupCollapsed,
-      groupEnd,
-    } = new Console(rest);
-    const others = {
-      table,
-      dir,
-      dirxml,
-      trace,
-      assert,
-      count,
-      countReset,
-      time,
-      timeLog,
-      timeEnd,
-      group,
-      groupCollapsed,
-      groupEnd,
-      clear() {},
-    };
-    Object.assign(console, others, { log: print, info: print, debug: print, warn: print, error: print });
+    const own = new Console(rest);
+    const others = Object.fromEntries(PRINTING.map((name) => [name, own[name].bind(own)]));
+    const log = { log: print, info: print, debug: print, warn: print, error: print };
+    Object.assign(console, others, log, { clear() {} });
   }
 }
+
+/** What a console prints beside lines. */
+const PRINTING = [
+  ...["table", "dir", "dirxml", "trace", "assert", "count", "countReset"] as const,
+  ...["time", "timeLog", "timeEnd", "group", "groupCollapsed", "groupEnd"] as const,
+] as const;
 
 function bind(stream: typeof Deno.stdout | typeof Deno.stderr): Stream {
   return {

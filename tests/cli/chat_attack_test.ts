@@ -1,57 +1,28 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { Terminal, type TerminalOptions, terminalTest } from "../terminal.ts";
+import { Terminal, terminalTest } from "../terminal.ts";
+import { enter, startChat } from "./chat.ts";
 import { Folder, MAIN } from "./program.ts";
 
 const MODES = { "in the process": ["--in-process"], isolated: [] };
-
-interface Chat extends AsyncDisposable {
-  folder: Folder;
-  terminal: Terminal;
-}
-
-/** Starts a chat with one hook in a folder. */
-async function startChat(
-  hook: string,
-  options: TerminalOptions & { mode?: string[]; turns?: unknown[]; inFolder?: Record<string, string> } = {},
-): Promise<Chat> {
-  const { mode = ["--in-process"], turns = [], inFolder = {}, ...terminalOptions } = options;
-  const folder = new Folder({ "script.json": JSON.stringify({ turns }), "hook.ts": hook, ...inFolder });
-  const args = ["chat", "--script", "script.json", "--no-discovery", "--hook", "./hook.ts", ...mode];
-  const terminal = await Terminal.startCli(args, { cwd: folder.path, ...terminalOptions });
-  await terminal.waitFor("1 hook");
-  return {
-    folder,
-    terminal,
-    async [Symbol.asyncDispose]() {
-      await terminal[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-}
-
-async function enter(terminal: Terminal, text: string): Promise<void> {
-  await terminal.type(text);
-  await terminal.press("Enter");
-}
 
 const NOTHING = "export default () => {};";
 
 terminalTest("chat completes no file by a name that steers the terminal or cannot be seen", async () => {
   const names = {
-    "aa\x1b]0;taken\x07": "",
-    "aa\x9b2J": "",
-    "aa\u202eb": "",
-    "aa\nb": "",
-    "aaplain": "",
-    "aaother": "",
+    "zq\x1b]0;taken\x07": "",
+    "zq\x9b2J": "",
+    "zq\u202eb": "",
+    "zq\nb": "",
+    "zqplain": "",
+    "zqother": "",
   };
-  await using chat = await startChat(NOTHING, { inFolder: names });
+  await using chat = await startChat({ "hook.ts": NOTHING }, { inFolder: names });
   const { terminal } = chat;
-  await terminal.type("look at ./aa");
+  await terminal.type("look at ./zq");
   await terminal.press("Tab");
-  const screen = await terminal.waitFor("aaplain");
-  assertStringIncludes(screen, "aaother");
-  assertEquals(screen.match(/^.*aa.*$/gm)?.length, 3, screen);
+  const screen = await terminal.waitFor("zqplain");
+  assertStringIncludes(screen, "zqother");
+  assertEquals(screen.match(/^.*zq.*$/gm)?.length, 3, screen);
   assertEquals(await terminal.title(), "");
 });
 
@@ -60,7 +31,7 @@ terminalTest("chat stops a command of the person, and one of a hook that waits, 
     const never = ctx.ui.custom(() => new Promise(() => {}));
     ctx.ui.notify("got " + await never);
   } });`;
-  await using chat = await startChat(hook);
+  await using chat = await startChat({ "hook.ts": hook });
   const { terminal } = chat;
   await enter(terminal, "!echo begun > begun; sleep 1000");
   while (await Deno.stat(`${chat.folder.path}/begun`).catch(() => undefined) === undefined) {
@@ -76,7 +47,7 @@ terminalTest("chat stops a command of the person, and one of a hook that waits, 
 
 terminalTest("chat is left by /quit at once, whatever runs", async () => {
   const turns = [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 1000" } }] }];
-  await using chat = await startChat(NOTHING, { turns });
+  await using chat = await startChat({ "hook.ts": NOTHING }, { turns });
   await enter(chat.terminal, "go");
   await chat.terminal.waitFor("● bash sleep 1000");
   await enter(chat.terminal, "/quit");
@@ -88,7 +59,7 @@ for (const [mode, flags] of Object.entries(MODES)) {
     const hook = `export default (pi) => pi.on("session_start", async (_event, ctx) => {
       void (async () => { for (let i = 1;; i++) await ctx.ui.confirm("Question " + i, ""); })();
     });`;
-    await using chat = await startChat(hook, { mode: flags });
+    await using chat = await startChat({ "hook.ts": hook }, { mode: flags });
     await chat.terminal.waitFor("Question 1");
     await chat.terminal.press("C-c", "C-c", "C-c", "C-c");
     assertEquals(await chat.terminal.ended(), { code: 0, changed: [] });
@@ -100,7 +71,7 @@ for (const [mode, flags] of Object.entries(MODES)) {
         pi.registerShortcut(key, { handler: (ctx) => ctx.ui.notify("hook has " + key) });
       }
     };`;
-    await using chat = await startChat(hook, { mode: flags, rows: 40, turns: [{ text: "answered" }] });
+    await using chat = await startChat({ "hook.ts": hook }, { mode: flags, rows: 40, turns: [{ text: "answered" }] });
     const { terminal } = chat;
     assertStringIncludes(await terminal.waitFor("shortcut enter of a hook is not used"), "shortcut a of a hook");
     await terminal.type("ba b");
@@ -120,7 +91,7 @@ terminalTest("chat goes on when the process of a hook is killed while its questi
       await ctx.ui.custom(() => ({ render: () => ["pid " + Deno.pid] }));
     } });
   };`;
-  await using chat = await startChat(hook, { mode: ["--budget", "60000"] });
+  await using chat = await startChat({ "hook.ts": hook }, { mode: ["--budget", "60000"] });
   const { terminal } = chat;
   for (const [command, pattern] of [["/ask", /Open\?\n (\d+)/], ["/draw", /pid (\d+)/]] as const) {
     await enter(terminal, command);
@@ -139,14 +110,14 @@ terminalTest("chat shows what a hook prints by any means of the console, and let
     console.count("counted");
     console.clear();
   } });`;
-  await using chat = await startChat(hook);
+  await using chat = await startChat({ "hook.ts": hook });
   await enter(chat.terminal, "/print");
   const screen = await chat.terminal.waitFor("counted: 1");
   for (const text of ["xcsh-hooks", "in a table", "{ dir: 1 }"]) assertStringIncludes(screen, text);
 });
 
 terminalTest("chat writes no record of the screen, whatever the terminal library is told to do", async () => {
-  await using chat = await startChat(NOTHING, {
+  await using chat = await startChat({ "hook.ts": NOTHING }, {
     env: { PI_TUI_WRITE_LOG: "screen.log", PI_DEBUG_REDRAW: "1", PI_TUI_DEBUG: "1" },
   });
   await enter(chat.terminal, "/help");
@@ -157,7 +128,7 @@ terminalTest("chat writes no record of the screen, whatever the terminal library
 });
 
 terminalTest("chat lets Ctrl+C in the person's editor end neither the session nor the terminal", async () => {
-  await using chat = await startChat(NOTHING, {
+  await using chat = await startChat({ "hook.ts": NOTHING }, {
     inFolder: { "edit.sh": "trap 'exit 3' INT\necho editor runs\nwhile :; do sleep 0.1; done" },
     env: { EDITOR: "sh edit.sh" },
   });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Terminal, terminalTest } from "../terminal.ts";
+import { asked, enter, leave, startChat } from "./chat.ts";
 import { Folder } from "./program.ts";
 
 /** A hook whose command `/ask` asks one of each kind, and tells the answers. */
@@ -37,53 +38,6 @@ export default (pi) => {
 `;
 
 const MODES = { "in the process": ["--in-process"], isolated: ["--allow-write=shutdown"] };
-
-interface Chat {
-  folder: Folder;
-  terminal: Terminal;
-}
-
-/** Starts a chat in a folder with these hooks, each given by its text. */
-async function startChat(
-  hooks: Record<string, string>,
-  options: { mode?: string[]; turns?: unknown[]; columns?: number; rows?: number; env?: Record<string, string> } = {},
-): Promise<Chat & AsyncDisposable> {
-  const { mode = ["--in-process"], turns = [], ...terminalOptions } = options;
-  const folder = new Folder({ "script.json": JSON.stringify({ turns }), shutdown: "" });
-  const names = Object.entries(hooks).map(([name, text]) => {
-    folder.write(name, text.replaceAll("PATH", JSON.stringify(`${folder.path}/shutdown`)));
-    return `./${name}`;
-  });
-  const args = ["--script", "script.json", "--no-discovery", ...names.flatMap((name) => ["--hook", name]), ...mode];
-  const terminal = await Terminal.startCli(["chat", ...args], { cwd: folder.path, ...terminalOptions });
-  await terminal.waitFor(`${names.length} hook`);
-  return {
-    folder,
-    terminal,
-    async [Symbol.asyncDispose]() {
-      await terminal[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-}
-
-async function enter(terminal: Terminal, text: string): Promise<void> {
-  await terminal.type(text);
-  await terminal.press("Enter");
-}
-
-/** Whether a question or a component shows this, and takes keys: not before it has been seen. */
-function asked(text: string): (screen: string) => boolean {
-  return (screen) => screen.includes(text) && /Esc closes|^─ \S+ ─+$/m.test(screen);
-}
-
-/** Ends a chat as a person does, and tells what is left changed. */
-async function leave(terminal: Terminal): Promise<void> {
-  await terminal.press("C-c");
-  await terminal.waitFor("Ctrl+C once more ends the session");
-  await terminal.press("C-c");
-  assertEquals(await terminal.ended(), { code: 0, changed: [] });
-}
 
 for (const [mode, flags] of Object.entries(MODES)) {
   terminalTest(`chat, ${mode}: each kind of dialog is answered`, async () => {

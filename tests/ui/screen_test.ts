@@ -5,40 +5,13 @@ import { plainTheme } from "../../src/ui/noop.ts";
 import { oneAtATime } from "../../src/ui/queue.ts";
 import { uiContextsOf } from "../../src/ui/surface.ts";
 import { loadPiTui } from "../../src/ui/tui/pi_tui.ts";
-import { Screen, type ScreenOptions } from "../../src/ui/tui/screen.ts";
+import { Screen } from "../../src/ui/tui/screen.ts";
+import { PretendedTerminal } from "./pretended_terminal.ts";
 
 const lib = await loadPiTui();
 
-/** A terminal that nobody sees. */
-class Pretended {
-  columns = 80;
-  rows = 24;
-  kittyProtocolActive = false;
-  written = "";
-  press: (data: string) => void = () => {};
-  resized: () => void = () => {};
-
-  start(onInput: (data: string) => void, onResize: () => void): void {
-    this.press = onInput;
-    this.resized = onResize;
-  }
-  write(data: string): void {
-    this.written += data;
-  }
-  stop(): void {}
-  async drainInput(): Promise<void> {}
-  moveBy(): void {}
-  hideCursor(): void {}
-  showCursor(): void {}
-  clearLine(): void {}
-  clearFromCursor(): void {}
-  clearScreen(): void {}
-  setTitle(): void {}
-  setProgress(): void {}
-}
-
 interface Shown extends Disposable {
-  terminal: Pretended;
+  terminal: PretendedTerminal;
   screen: Screen;
   transcript: Transcript;
   ui: (hookPath: string) => HookUIContext;
@@ -52,11 +25,11 @@ interface Shown extends Disposable {
 }
 
 function show(): Shown {
-  const terminal = new Pretended();
+  const terminal = new PretendedTerminal();
   const shown: Partial<Shown> = { terminal, submitted: [], ends: 0, stops: 0 };
   const screen = new Screen({
     lib,
-    terminal: terminal as unknown as NonNullable<ScreenOptions["terminal"]>,
+    terminal: terminal.asTerminal,
     theme: plainTheme,
     autocomplete: new lib.CombinedAutocompleteProvider([], "/"),
     footer: () => "the footer",

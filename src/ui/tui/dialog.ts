@@ -205,13 +205,7 @@ function createInput(placeholder: string, { lib, theme }: DialogOptions, answer:
   const input = new lib.Input();
   input.onSubmit = answer;
   const shown = placeholder.replaceAll(/\s+/g, " ");
-  return {
-    get focused() {
-      return input.focused;
-    },
-    set focused(focused) {
-      input.focused = focused;
-    },
+  return focusing(input, {
     hint: "Enter answers",
     render(width) {
       const lines = input.render(width);
@@ -220,7 +214,7 @@ function createInput(placeholder: string, { lib, theme }: DialogOptions, answer:
       return [`${cursor}${theme.fg("muted", lib.truncateToWidth(shown, Math.max(1, width - 3), "…"))}`];
     },
     handleInput: (data) => input.handleInput(data),
-  };
+  });
 }
 
 function createEditor(
@@ -233,13 +227,7 @@ function createEditor(
   editor.setText(prefill);
   editor.onSubmit = () => {};
   const submitKeys = ["ctrl+s", "ctrl+enter", "alt+enter"] as const;
-  return {
-    get focused() {
-      return editor.focused;
-    },
-    set focused(focused) {
-      editor.focused = focused;
-    },
+  return focusing(editor, {
     hint: "Enter new line · Ctrl+S answers · Ctrl+G your editor",
     render: (width) => editor.render(width),
     handleInput(data) {
@@ -251,5 +239,13 @@ function createEditor(
         }, close);
       } else editor.handleInput(matchesKey(data, "enter") ? "\n" : data);
     },
-  };
+  });
+}
+
+/** A field whose keys, and so the cursor, are those of a part of it. */
+function focusing(target: { focused: boolean }, field: Omit<Field, "focused">): Field {
+  return Object.defineProperty(field as Field, "focused", {
+    get: () => target.focused,
+    set: (focused: boolean) => target.focused = focused,
+  });
 }
