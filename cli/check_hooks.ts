@@ -60,7 +60,7 @@ function show(output: Output, check: HookCheck, cwd: string): void {
   };
   output.line(theme.bold(plainText(check.path)) + theme.fg("muted", "  isolated"));
   if (check.registers !== undefined) {
-    const { events, commands, renderers } = check.registers;
+    const { events, commands, renderers, tools, flags, shortcuts } = check.registers;
     row("events", events.length === 0 ? [] : [plainText(events.join(", "))]);
     if (commands.length > 0) {
       row(
@@ -70,7 +70,9 @@ function show(output: Output, check: HookCheck, cwd: string): void {
         ),
       );
     }
-    if (renderers.length > 0) row("renders", [oneLine(renderers.join(", "))]);
+    for (const [title, names] of Object.entries({ renders: renderers, tools, flags, keys: shortcuts })) {
+      if (names.length > 0) row(title, [oneLine(names.join(", "))]);
+    }
   }
   row("asks", asksOf(check, cwd, theme));
   row("may", mayOf(check).map(oneLine));
@@ -88,7 +90,8 @@ function asksOf({ asks, declares }: HookCheck, cwd: string, theme: Theme): strin
     const text = needText(need, cwd);
     const known = places.get(text) ?? { granted: true, at: [] };
     known.granted &&= need.granted;
-    known.at.push(`${shownFile(need.file)}:${need.line}`);
+    const at = `${shownFile(need.file)}:${need.line}`;
+    if (!known.at.includes(at)) known.at.push(at);
     places.set(text, known);
   }
   const lines = [...places].map(([text, { granted, at }]) => {

@@ -11,10 +11,11 @@ import { plainText } from "../src/ui/text.ts";
 import { errorText } from "../src/values.ts";
 import { folderOf } from "./arguments.ts";
 import { EXIT_FAILED, ExitError, UsageError } from "./errors.ts";
+import { type GrantOptions, grantsOf } from "./grants.ts";
 import { Output } from "./output.ts";
 
 /** Options of {@linkcode importHooks}. */
-export interface ImportHooksOptions {
+export interface ImportHooksOptions extends GrantOptions {
   /** The folder that the session would work in. */
   cwd?: string | undefined;
   /** Print one JSON object. */
@@ -33,10 +34,11 @@ export async function importHooks(options: ImportHooksOptions, path: string): Pr
     );
   }
   if (files.length === 0) throw new UsageError(`${path}: no file in it has a default export, which a hook has`);
+  const permissions = grantsOf(options) ?? {};
   const output = new Output();
   const reports: ImportReport[] = [];
   for (const file of files) {
-    const report = await importReport(file, cwd);
+    const report = await importReport(file, cwd, permissions);
     reports.push(report);
     if (!options.json) show(output, report);
   }
@@ -49,7 +51,10 @@ export async function importHooks(options: ImportHooksOptions, path: string): Pr
   if (options.json) output.record({ hooks: reports, summary });
   else {
     output.line(
-      `${reports.length} hooks: ${summary.loads} load, ${summary.loadsWithWarnings} with warnings, ${summary.cannot} cannot`,
+      `${reports.length} ${
+        reports.length === 1 ? "hook" : "hooks"
+      }: ${summary.loads} without a warning, ${summary.loadsWithWarnings} with warnings, ` +
+        `${summary.cannot} cannot be loaded`,
     );
   }
   if (summary.cannot > 0) throw new ExitError(EXIT_FAILED);
@@ -67,7 +72,10 @@ function show(output: Output, report: ImportReport): void {
   const flags = flagsOf(report);
   if (flags.length > 0) output.line(`  needs     ${flags.map(oneLine).join(" ")}`);
   if (report.unclear.length > 0) {
-    output.line(`  and       ${report.unclear.map(oneLine).join(", ")}, where its code makes up for what`);
+    output.line(
+      `  and       ${report.unclear.map(oneLine).join(", ")}, of what its code names only while it runs; to see it: ` +
+        `xcsh-hooks permissions record ${shellWord(shown(report.path))} --events <file>`,
+    );
   }
 }
 

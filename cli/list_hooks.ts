@@ -73,10 +73,13 @@ export async function listHooks(options: ListOptions): Promise<void> {
       output.line("No hook is here; name one (xcsh-hooks list ./gate.ts), or put it into .xcsh/hooks");
     }
     for (const candidate of candidates) {
-      // What was named and runs has been shown.
-      if (candidate.source !== "named" || candidate.state !== "loaded") output.line(candidateLine(candidate, theme));
+      // What was named and runs has been shown, and what is wrong with it is told below.
+      const isTold = candidate.state === "loaded" || errors.some(({ path }) => path === candidate.path);
+      if (candidate.source !== "named" || !isTold) output.line(candidateLine(candidate, theme));
     }
     for (const { path, warning } of warnings) {
+      // It has been shown with why.
+      if (candidates.some((each) => each.path === path && each.state === "untrusted")) continue;
       output.note(`${output.noteTheme.fg("warning", "warning:")} ${plainText(`${path}: ${warning}`)}`);
     }
     for (const { path, error } of errors) {

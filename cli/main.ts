@@ -12,12 +12,12 @@
 import { Command, ValidationError } from "@cliffy/command";
 import deno from "../deno.json" with { type: "json" };
 import { errorText } from "../src/values.ts";
-import { plainTheme } from "../src/ui/noop.ts";
 import { plainText } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_USAGE, ExitError, UsageError } from "./errors.ts";
 import { addGrantFlags, refuseEmptyGrants } from "./grants.ts";
 import { chat } from "./chat/chat.ts";
 import { check } from "./check.ts";
+import { type Helped, helpOf } from "./help.ts";
 import { importCommand } from "./import.ts";
 import { list } from "./list.ts";
 import { Output } from "./output.ts";
@@ -41,7 +41,7 @@ export async function main(args: string[]): Promise<number> {
       output.line(`xcsh-hooks ${deno.version}`);
       throw new ExitError(0);
     })
-    .help({ colors: output.theme !== plainTheme })
+    .help((command: Helped) => helpOf(command, output))
     .description("Run, list and try hooks of coding agents.")
     .example("Run a session behind a hook", 'xcsh-hooks run "clean up" --script script.json --hook ./gate.ts')
     .example("See what hooks register", "xcsh-hooks list --hook ./gate.ts --hook ./redact.ts")

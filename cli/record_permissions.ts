@@ -67,12 +67,18 @@ async function usable<T>(run: () => Promise<T>): Promise<T> {
 
 function show(output: Output, given: string, recording: Recording): void {
   const { noteTheme } = output;
-  const { requests, errors, fault, watched } = recording;
+  const { requests, errors, fault, watched, unheard } = recording;
   if (fault === undefined || requests.length > 0) showAsked(output, given, recording);
   const note = (level: "warning" | "error", text: string) =>
     output.note(`${noteTheme.fg(level, `${level}:`)} ${oneLine(text)}`);
   for (const { line, event, error } of errors) {
     note("warning", `${given} failed in ${event}${line ? ` of line ${line}` : ""}: ${error}`);
+  }
+  if (unheard.length > 0) {
+    note(
+      "warning",
+      `What it does at ${unheard.join(", ")} was not seen, since no such event was given; add one to --events for each`,
+    );
   }
   if (fault !== undefined) note("error", `${given}: ${fault}`);
   if (!watched) {

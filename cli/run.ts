@@ -9,7 +9,10 @@ import type { RunOptions } from "./run_session.ts";
 import { addSessionFlags } from "./session_flags.ts";
 
 /** Runs a session behind hooks. */
-export const run = addSessionFlags(new Command())
+export const run = addSessionFlags(
+  new Command(),
+  "Keep the session in memory, and in no file; a single prompt does so unless it names a session.",
+)
   .description(
     "Run a coding session behind hooks. Without a prompt, standard input is the prompt; on a terminal, prompts are read " +
       "line by line, and /help lists the commands.",

@@ -15,7 +15,7 @@ import {
 } from "../src/session/agent_session.ts";
 import { messageOf } from "../src/session/context.ts";
 import { SessionManager } from "../src/session/store.ts";
-import { plainText } from "../src/ui/text.ts";
+import { plainText, wrapToCells } from "../src/ui/text.ts";
 import { nearest } from "../src/values.ts";
 import { findSession, sessionList } from "./session_source.ts";
 
@@ -34,6 +34,9 @@ interface SessionCommand {
   description: string;
   run(args: string, context: SessionCommandContext): void | "quit" | Promise<void | "quit">;
 }
+
+/** Where what a command does begins. */
+const HELP_COLUMN = 32;
 
 const COMMANDS: Readonly<Record<string, SessionCommand>> = {
   new: {
@@ -143,15 +146,25 @@ const COMMANDS: Readonly<Record<string, SessionCommand>> = {
     usage: "/help",
     description: "List the commands",
     run(_args, { session, say }) {
-      const own = Object.values(COMMANDS).map(({ usage, description }) => `  ${usage.padEnd(28)}${description}`);
-      const hooks = session.runner.getRegisteredCommands().map(({ name, description }) =>
-        `  ${`/${name}`.padEnd(28)}${description ?? ""}`
-      );
-      say([...own, ...hooks].join("\n"));
+      const hooks = session.runner.getRegisteredCommands().map(({ name, description = "" }) => ({
+        usage: `/${plainText(name)}`,
+        description: plainText(description),
+      }));
+      say([...Object.values(COMMANDS), ...hooks].map(helpLine).join("\n"));
     },
   },
   quit: { usage: "/quit", description: "End the session", run: () => "quit" },
 };
+
+/** A command and what it does, in two columns that fit the narrowest terminal that is common. */
+function helpLine({ usage, description }: Pick<SessionCommand, "usage" | "description">): string {
+  const [first = "", ...more] = wrapToCells(description, 80 - HELP_COLUMN);
+  const left = `  ${usage}`;
+  const lines = left.length + 2 > HELP_COLUMN
+    ? [left, `${" ".repeat(HELP_COLUMN)}${first}`]
+    : [left.padEnd(HELP_COLUMN) + first];
+  return [...lines, ...more.map((line) => " ".repeat(HELP_COLUMN) + line)].join("\n").trimEnd();
+}
 
 /** The commands, without the slash, and what they do. */
 export function sessionCommands(): { name: string; description: string }[] {

@@ -7,8 +7,17 @@
 import type { Command } from "@cliffy/command";
 import { addDiscoveryFlags } from "./discovery_flags.ts";
 
-/** Adds the options to a command. */
-export function addSessionFlags<T extends Pick<Command, "option">>(command: T): T {
+/**
+ * Adds the options to a command.
+ *
+ * @param command The command.
+ * @param noSession What its `--no-session` means.
+ * @returns The command.
+ */
+export function addSessionFlags<T extends Pick<Command, "option">>(
+  command: T,
+  noSession: string = "Keep the session in memory, and in no file.",
+): T {
   addDiscoveryFlags(command);
   command.option("--hook <path:string>", "A hook; may be given more than once.", { collect: true });
   command.option(
@@ -29,6 +38,6 @@ export function addSessionFlags<T extends Pick<Command, "option">>(command: T): 
     "--resume [session:string]",
     "Go on with a session of the folder, by the beginning of its id, or with a file.",
   );
-  command.option("--no-session", "Keep the session in memory; a single prompt does so unless it names a session.");
+  command.option("--no-session", noSession);
   return command;
 }

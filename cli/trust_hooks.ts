@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isAbsolute, resolve } from "@std/path";
+import { isAbsolute, relative, resolve } from "@std/path";
+import { shellWord } from "../src/check/paths.ts";
 import { type DiscoverHooksOptions, trustRequests } from "../src/discovery/discover.ts";
 import type { Approval } from "../src/trust/approval.ts";
 import { describeRequest } from "../src/trust/describe.ts";
@@ -125,7 +126,8 @@ function exportPins(output: Output, trust: Trust, file: string): void {
   } catch (error) {
     throw new UsageError(`--export ${file}: ${errorText(error)}`);
   }
-  output.note(`${approvals.length} approvals are in ${file}; use it with: xcsh-hooks run --trust-lock ${file}`);
+  const pinned = approvals.length === 1 ? "1 approval is" : `${approvals.length} approvals are`;
+  output.note(`${pinned} in ${file}; use it with: xcsh-hooks run --trust-lock ${file}`);
 }
 
 async function showOpen(
@@ -142,4 +144,10 @@ async function showOpen(
   if (json) return output.record({ hooks: shown });
   if (shown.length === 0) output.line("No hook comes with this project.");
   for (const { path, state } of shown) output.line(`${state.padEnd(9)} ${plainText(path)}`);
+  const open = shown.find(({ state }) => state !== "approved");
+  if (open !== undefined) {
+    const near = relative(Deno.cwd(), open.path);
+    const path = plainText(near.startsWith("..") ? open.path : near);
+    output.note(`Look at one and approve it: xcsh-hooks trust ${shellWord(path)}`);
+  }
 }

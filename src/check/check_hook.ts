@@ -53,6 +53,12 @@ export interface Registrations {
   commands: { name: string; description?: string }[];
   /** Types of messages that it draws. */
   renderers: string[];
+  /** Tools. */
+  tools: string[];
+  /** Flags. */
+  flags: string[];
+  /** Keys. */
+  shortcuts: string[];
 }
 
 /** What came of checking a hook. */
@@ -373,6 +379,9 @@ async function load(check: HookCheck, options: CheckOptions): Promise<void> {
         ...(description === undefined ? {} : { description }),
       })),
       renderers: [...hook.messageRenderers.keys()],
+      tools: [...hook.tools?.keys() ?? []],
+      flags: [...hook.flags?.keys() ?? []],
+      shortcuts: [...hook.shortcuts?.keys() ?? []],
     };
     check.flags = hook.isolation?.flags ?? [];
     // It did load, so what the source lets expect otherwise is no fault.

@@ -28,7 +28,7 @@ export interface ImportReport {
   registers?: Registrations;
   /** The least that it needs to be granted, as far as its code tells. */
   needs: HookPermissions;
-  /** What it needs as well, where the code makes up for what. */
+  /** Kinds of grants that it needs as well, where only running it tells for what. */
   unclear: string[];
 }
 
@@ -65,14 +65,19 @@ export async function hookFilesIn(path: string): Promise<string[]> {
 }
 
 /**
- * Looks at a hook: reads its code, and loads it into a process that may do nothing.
+ * Looks at a hook: reads its code, and loads it into a process that may do what was granted.
  *
  * @param path Its absolute path.
  * @param cwd The project's folder.
+ * @param permissions What it may do; nothing when absent.
  * @returns What came of it. Never rejects for a bad hook.
  */
-export async function importReport(path: string, cwd: string): Promise<ImportReport> {
-  const check = await checkHook({ path, cwd, permissions: {} });
+export async function importReport(
+  path: string,
+  cwd: string,
+  permissions: HookPermissions = {},
+): Promise<ImportReport> {
+  const check = await checkHook({ path, cwd, permissions });
   const { needs, unclear } = leastGrants(check, cwd);
   const report: ImportReport = {
     path,
@@ -92,7 +97,9 @@ export async function importReport(path: string, cwd: string): Promise<ImportRep
     (isFatal ? report.errors : report.warnings).push(`${where}${message}${advice}`);
   }
   if (check.registers === undefined && report.errors.length === 0) {
-    report.warnings.push("it needs grants while it loads, so what comes after was not tried");
+    report.warnings.push(
+      "it needs grants while it loads, so it was not loaded to the end; import it again with what it needs",
+    );
   }
   if (report.errors.length > 0) report.verdict = "cannot";
   else if (report.warnings.length + report.lacks.length > 0) report.verdict = "loads with warnings";

@@ -270,6 +270,10 @@ function environmentFor({ allow }: EffectiveGrants): Record<string, string> {
   const env: Record<string, string> = {};
   const needed = Deno.build.os === "windows" ? ["SystemRoot", "PATH", "TEMP", "TMP"] : ["PATH"];
   const granted = allow.env ?? [];
+  // It is what tells a process where the home is; the name of the variable stays closed to the hook.
+  if (allow.sys === true || allow.sys?.includes("homedir")) {
+    needed.push(Deno.build.os === "windows" ? "USERPROFILE" : "HOME");
+  }
   for (const [name, value] of Object.entries(all)) {
     const named = granted.some((entry) => entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry);
     if (named || needed.includes(name)) env[name] = value;

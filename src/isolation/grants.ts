@@ -534,7 +534,7 @@ async function resolveGrantedPath(kind: string, path: string, project: string, s
     const cause = error instanceof Deno.errors.NotFound
       ? "does not exist, and a path that comes to be later could be a link to anywhere; create it first"
       : `cannot be looked at: ${errorText(error)}`;
-    throw new GrantError(`The ${kind} grant ${path} (${wanted}) ${cause}`);
+    throw new GrantError(`The ${kind} grant ${path}${path === wanted ? "" : ` (${wanted})`} ${cause}`);
   }
   // What lies in the project is the project's doing: a link there must not widen a grant that names a folder in it.
   if (real !== wanted && holds(project, wanted)) {

@@ -313,6 +313,14 @@ function fromBase64(text: string): Uint8Array {
   }
 }
 
+/** Deno advises to grant everything of a kind; what was missing is enough. */
+function withRemedy(message: string): string {
+  return message.replace(
+    /^(Requires ([a-z]+) access to "([^"]+)"), run again with the --allow-\2 flag$/,
+    "$1; grant it with --allow-$2=$3",
+  );
+}
+
 /** Describes what was thrown so that the other side can throw the like. */
 export function toFault(thrown: unknown): Fault {
   if (!(thrown instanceof Error)) {
@@ -323,7 +331,7 @@ export function toFault(thrown: unknown): Fault {
     }
   }
   return {
-    message: String(thrown.message),
+    message: withRemedy(String(thrown.message)),
     name: String(thrown.name),
     ...(thrown.stack ? { stack: String(thrown.stack) } : {}),
   };

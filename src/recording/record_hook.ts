@@ -62,6 +62,8 @@ export interface Recording extends Proposal {
   exits: SandboxExit[];
   /** How many events it was given. */
   events: number;
+  /** Events that it handles and that were not among those; none when a session was played. */
+  unheard: string[];
   /** What it threw, with the line of the event. */
   errors: { line?: number; event: string; error: string }[];
   /** Why the hook could not be loaded, or the recording cannot be trusted. */
@@ -114,6 +116,10 @@ export async function recordHook(options: RecordOptions): Promise<Recording> {
   });
   const errors: Recording["errors"] = [];
   let events = 0;
+  const given = typeof options.events === "function"
+    ? undefined
+    : new Set<string>(options.events.map(({ event }) => event.type));
+  const unheard = [...hook?.handlers.keys() ?? []].filter((name) => given?.has(name) === false);
   try {
     if (hook !== undefined) {
       events = typeof options.events === "function"
@@ -134,6 +140,7 @@ export async function recordHook(options: RecordOptions): Promise<Recording> {
     flags: flagsOf(proposal.permissions),
     exits: sandboxExits(proposal.permissions),
     events,
+    unheard,
     errors,
     watched: broker.watched,
     ...(fault === undefined ? {} : { fault }),

@@ -251,7 +251,7 @@ export const SERVER_RECORDS: {
   },
   ui_frame: {
     fields: ["id", "width", "lines"],
-    when: "How a `custom` component looks now. Lines may hold SGR colours, if the client said that it shows them",
+    when: "How a `custom` component looks now. Lines hold SGR colours only if the client said that it shows them",
   },
   notify: { fields: ["level", "message", "hook"], when: "A note" },
   status: { fields: ["key", "text"], when: "A text of the status line; `null` takes it away" },

@@ -61,7 +61,7 @@ export class RpcSurface implements Surface {
 
   /** The texts of the status line by key. */
   get statuses(): Record<string, string> {
-    return Object.fromEntries(this.#statuses);
+    return Object.fromEntries([...this.#statuses].map(([key, text]) => [key, this.#shown(text)]));
   }
 
   /** What the client was told of the questions that are open. */
@@ -103,7 +103,7 @@ export class RpcSurface implements Surface {
               close("done");
             }),
           screen: this.#screen,
-          show: (width, lines) => this.#send("ui_frame", { id, width, lines }),
+          show: (width, lines) => this.#send("ui_frame", { id, width, lines: lines.map((line) => this.#shown(line)) }),
           failed: (error) => {
             reject(error);
             close("failed");
@@ -123,12 +123,13 @@ export class RpcSurface implements Surface {
     const text = given === undefined ? undefined : keepColours(given);
     if (text === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, text);
-    this.#send("status", { key, text: text ?? null });
+    this.#send("status", { key, text: text === undefined ? null : this.#shown(text) });
   }
 
   /** As {@linkcode Surface.setWidget}. */
   setWidget(key: string, content: WidgetContent, { placement = "aboveEditor" }: WidgetOptions = {}): void {
-    const show = (lines: readonly string[] | null) => this.#send("widget", { key, lines, placement });
+    const show = (lines: readonly string[] | null) =>
+      this.#send("widget", { key, lines: lines?.map((line) => this.#shown(line)) ?? null, placement });
     this.#widgets.get(key)?.dispose();
     this.#widgets.delete(key);
     if (typeof content !== "function") return show(content === undefined ? null : cleanLines(content));
@@ -191,6 +192,11 @@ export class RpcSurface implements Surface {
     for (const { close } of [...this.#open.values()]) close(reason);
     for (const drawing of this.#widgets.values()) drawing.dispose();
     this.#widgets.clear();
+  }
+
+  /** Hooks write colours of their own, also to a client that shows none. */
+  #shown(line: string): string {
+    return this.#theme === plainTheme ? plainText(line) : line;
   }
 
   #ask(

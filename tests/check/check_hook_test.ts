@@ -47,7 +47,10 @@ Deno.test("checkHook() finds nothing wrong with a hook that uses what it was gra
     return event.toolName === "bash" ? { block: false, reason: "mind" } : undefined;
   });
   pi.registerCommand("go", { description: "Goes", handler() {} });
-  pi.registerMessageRenderer("note", () => ({ render: () => [] }));`,
+  pi.registerMessageRenderer("note", () => ({ render: () => [] }));
+  pi.registerTool({ name: "todo", description: "d", parameters: {}, execute: () => ({ content: [] }) });
+  pi.registerFlag("plan", { type: "boolean" });
+  pi.registerShortcut("alt+p", { handler() {} });`,
       `import { readFileSync } from "node:fs"; import { join } from "node:path"; import process from "node:process";\n`,
     ),
   });
@@ -57,6 +60,9 @@ Deno.test("checkHook() finds nothing wrong with a hook that uses what it was gra
     events: ["tool_call"],
     commands: [{ name: "go", description: "Goes" }],
     renderers: ["note"],
+    tools: ["todo"],
+    flags: ["plan"],
+    shortcuts: ["alt+p"],
   });
   assertEquals(check.asks.map(({ kind, value, granted, line }) => [kind, value, granted, line]), [
     ["exec", "git status --porcelain", true, 4],

@@ -59,9 +59,29 @@ Deno.test("import says it to people as well, with the flags to grant", async () 
       "lacks: pi.registerProvider, at hooks/deep/index.ts:9",
       "--allow-read=./notes.md",
       "--allow-exec='git status --porcelain'",
-      "1 hooks: 0 load, 1 with warnings, 0 cannot",
+      "1 hook: 0 without a warning, 1 with warnings, 0 cannot be loaded",
     ]
   ) assertStringIncludes(stdout, text);
+});
+
+Deno.test("import says what to do about a hook that needs grants to be loaded, and takes them", async () => {
+  await using folder = new Folder({
+    "config.json": '{ "branch": "main" }',
+    "guard.ts": `import { readFileSync } from "node:fs";
+import config from "./config.json";
+export default (pi) => pi.on("tool_call", (event) => void readFileSync(event.input.path + config.branch));
+`,
+  });
+  const { stdout } = await run(["import", "guard.ts"], { cwd: folder.path });
+  for (
+    const text of [
+      "it was not loaded to the end; import it again with what it needs",
+      "needs     --allow-read=./config.json",
+      "and       read, of what its code names only while it runs; to see it: xcsh-hooks permissions record guard.ts",
+    ]
+  ) assertStringIncludes(stdout, text);
+  const granted = await run(["import", "guard.ts", "--allow-read=config.json"], { cwd: folder.path });
+  assertStringIncludes(granted.stdout, "guard.ts  loads\n");
 });
 
 Deno.test("import of nothing says what is wrong", async () => {

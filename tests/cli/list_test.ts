@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { EXAMPLES, Folder, run } from "./program.ts";
 
@@ -60,6 +60,7 @@ Deno.test("list tells warnings and errors, and exits with 1 for an error", async
     'warning: odd.ts: There is no event "toolcall", so this handler never runs; did you mean "tool_call"?',
   );
   assertStringIncludes(text.stderr, "error: bad.ts: Failed to load hook:");
+  assert(!text.stdout.includes("bad.ts"), "what is wrong is told once");
   assertStringIncludes(
     text.stderr,
     `error: none.ts: Failed to load hook: ${join(folder.path, "none.ts")} does not exist`,

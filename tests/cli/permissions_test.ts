@@ -83,6 +83,17 @@ Deno.test("permissions record leaves out a git that could not be granted beside 
   assertStringIncludes(leftOut[0].why, "git takes what it runs from files in");
 });
 
+Deno.test("permissions record names events that the hook handles and was not given", async () => {
+  await using folder = new Folder(files({
+    "fmt.ts": `export default (pi) => {
+      for (const name of ["tool_call", "session_start", "turn_end"]) pi.on(name, () => {});
+    };`,
+  }));
+  const { code, stderr } = await run(RECORD, { cwd: folder.path, env: { TMPDIR: folder.path } });
+  assertEquals(code, 0, stderr);
+  assertStringIncludes(stderr, "warning: What it does at session_start, turn_end was not seen");
+});
+
 Deno.test("permissions record lets the hook do what flags grant", async () => {
   await using folder = new Folder(files());
   await Deno.mkdir(join(folder.path, "out"));

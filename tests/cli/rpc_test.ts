@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import fc from "npm:fast-check@^4.11.0";
 import { Client, project, type Rec } from "./rpc_client.ts";
-import { MAIN, run } from "./program.ts";
+import { Folder, MAIN, run } from "./program.ts";
 
 const ignore = Deno.build.os === "windows";
 
@@ -91,6 +91,38 @@ for (const inProcess of [false, true]) {
     await failed;
   });
 
+  Deno.test({
+    name: `run --rpc: colours that a hook ${how} writes by itself reach only a client that shows them`,
+    ignore,
+  }, async () => {
+    await using folder = new Folder({
+      "hook.ts": `export default (pi) => pi.registerCommand("draw", { handler: async (_args, ctx) => {
+        ctx.ui.setStatus("s", "\\x1b[32mstatus");
+        ctx.ui.setWidget("w", ["\\x1b[32mwidget"]);
+        await ctx.ui.custom((_tui, _theme, done) => ({
+          render: (width) => ["\\x1b[32m" + width],
+          handleInput: () => done(1),
+        }));
+      } });`,
+    });
+    const args = [
+      "--script",
+      folder.script("true"),
+      "--hook",
+      `${folder.path}/hook.ts`,
+      "--no-session",
+      "--no-discovery",
+    ];
+    await using client = new Client([...args, ...inProcess ? ["--in-process"] : []]);
+    void client.request("prompt", { text: "/draw" }).catch(() => {});
+    assertEquals((await client.next("status")).text, "status");
+    assertEquals((await client.next("widget")).lines, ["widget"]);
+    assertEquals((await client.next("ui_frame")).lines, ["80"]);
+    assertEquals((await client.request("state")).result.statuses, { s: "status" });
+    await client.send({ type: "ui_screen", width: 40, colours: true });
+    assertEquals((await client.next("ui_frame")).lines, ["\x1b[32m40"]);
+  });
+
   Deno.test({ name: `run --rpc: a question of a hook ${how} ends by its time and by its signal`, ignore }, async () => {
     await using p = project({ inProcess });
     await using client = new Client(p.args);
@@ -138,6 +170,7 @@ for (const inProcess of [false, true]) {
   Deno.test({ name: `run --rpc: a hook ${how} sees a UI, and what it shows is clean`, ignore }, async () => {
     await using p = project({ inProcess });
     await using client = new Client(p.args);
+    await client.send({ type: "ui_screen", width: 80, colours: true });
     await client.send({ type: "editor_text", text: "half a prompt" });
     await client.request("prompt", { text: "/look" });
     assertEquals((await client.next("editor_text")).text, "from the hook");

@@ -306,6 +306,48 @@ Deno.test("--version and --help print plain text to a pipe", async () => {
   }
 });
 
+Deno.test("--help fits a terminal of 80 columns, and breaks examples where a shell reads on", async () => {
+  const commands = "run,chat,list,trust,replay,check,import,permissions,permissions record,completions".split(",");
+  const texts = await Promise.all([[], ...commands.map((name) => name.split(" "))].map(async (command) => {
+    const { code, stdout } = await run([...command, "--help"]);
+    assertEquals(code, 0, command.join(" "));
+    return stdout;
+  }));
+  for (const line of texts.join("\n").split("\n")) assert([...line].length <= 80, line);
+  const [, ofRun = "", ofChat = ""] = texts;
+  assertStringIncludes(ofRun, "  -R, --allow-read [list]    Let each hook read files and folders; all without a\n");
+  assertMatch(ofRun, /--model <name> .*\n.*anthropic:NAME\. \(not with --script\)/);
+  assertStringIncludes(
+    ofRun,
+    'xcsh-hooks run "What is here?" --model openai-compatible:qwen3 \\\n      --base-url http',
+  );
+  assertMatch(ofRun, /--no-session .*\n +single prompt does so/);
+  assert(!ofChat.includes("a single prompt"));
+  assertStringIncludes(texts[9]!, "--events <file>");
+});
+
+Deno.test("a hook that was granted the home's name gets it, and reads why the rest is denied", async () => {
+  await using folder = new Folder({
+    "home.ts": `import { homedir } from "node:os";
+    import { readFileSync } from "node:fs";
+    export default (pi) => {
+      pi.on("session_start", (_event, ctx) => ctx.ui.notify("home " + homedir()));
+      pi.on("session_start", () => void readFileSync(homedir() + "/.pi.json"));
+      pi.on("session_start", () => void process.env.HOME);
+    };`,
+  });
+  const { stderr } = await run(
+    ["run", "go", "--script", folder.script(), "--hook", "home.ts", "--allow-sys=homedir"],
+    { cwd: folder.path, env: { HOME: folder.path, DENO_DIR: Deno.env.get("DENO_DIR") ?? "" } },
+  );
+  assertStringIncludes(stderr, `home ${folder.path}\n`);
+  assertStringIncludes(
+    stderr,
+    `access to "${folder.path}/.pi.json"; grant it with --allow-read=${folder.path}/.pi.json`,
+  );
+  assertStringIncludes(stderr, "grant it with --allow-env=HOME");
+});
+
 async function until(condition: () => boolean): Promise<void> {
   const limit = Date.now() + 10_000;
   for (;;) {

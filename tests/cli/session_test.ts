@@ -117,6 +117,9 @@ Deno.test("run --interactive takes prompts and the commands of a session line by
     ]
   ) assertStringIncludes(all, text);
   assertEquals(all.includes("answer 3"), false);
+  const help = stdout.slice(stdout.indexOf("  /new "), stdout.indexOf("Say hello"));
+  for (const line of help.split("\n")) assert(line.length <= 80, line);
+  assertStringIncludes(help, `\n  /hooks [disable|enable hook]  List the hooks, what they handle`);
   assertEquals(p.sessions().length, 3);
 });
 

@@ -52,6 +52,9 @@ Deno.test("trust: a hook of the project is skipped and named, then approved, the
   assertEquals([required.code, cli.ran()], [1, false]);
   assertStringIncludes(required.stderr, "not trusted");
 
+  const open = await cli.program("trust");
+  assertEquals(open.stdout, `new       ${cli.path(HOOK)}\n`);
+  assertStringIncludes(open.stderr, `approve it: xcsh-hooks trust ${HOOK}\n`);
   const look = await cli.program("trust", HOOK);
   assertEquals(look.code, 1);
   assertStringIncludes(look.stderr, "+ export default (pi)");
@@ -151,6 +154,7 @@ Deno.test("list shows every candidate: where it comes from, and why it does not 
   row("disabled", "~/.claude/settings.json#Stop[0].hooks[0]", "user, Claude Code, command pre *  shell hooks are off");
   row("failed", "~/.pi/hooks/bad.ts", "user, pi, module pre *  Hook must export a default function");
   row("failed", "~/.xcsh/hooks/dead.ts", "user, xcsh, module pre *  is a link to /nowhere/x.ts");
+  assert(!stderr.includes("not trusted"), "its row says so");
   // What is wrong with commands is told to whoever runs them.
   assert(!stderr.includes("Notification"), stderr);
   assertStringIncludes(
