@@ -72,6 +72,11 @@ export class Output {
     this.#notes = new WriteQueue(this.#stderr, ATOMIC, () => {});
   }
 
+  /** Resolves when whoever reads what is queued is not far behind any more; `undefined` when nobody is. */
+  caughtUp(): Promise<void> | undefined {
+    return this.#queue?.caughtUp();
+  }
+
   /** Resolves when all that waited is written, or nobody reads it any more. Notes that nobody reads are not waited for. */
   async written(): Promise<void> {
     await this.#queue?.written();

@@ -26,6 +26,8 @@ import { errorText } from "../src/values.ts";
 import type { Output } from "./output.ts";
 import { sessionCommands, submit } from "./session_commands.ts";
 
+/** Most prompts and command lines that may be open: more of them nobody waits for. */
+const MAX_WORK = 256;
 /** How long what was asked for may go on when the session ends, in ms. */
 const GRACE = 1_000;
 
@@ -37,6 +39,8 @@ export class RpcServer {
   readonly #send: Send;
   /** Requests without a response, by their ids. */
   readonly #open = new Map<RequestId, ClientRequest>();
+  /** How many of them are work. */
+  #work = 0;
   /** What is done for them; never rejects. */
   readonly #running = new Set<Promise<void>>();
   /** Resolves when the session is to end, whatever it does. */
@@ -98,7 +102,13 @@ export class RpcServer {
   async #read(session: AgentSession, cwd: string): Promise<void> {
     const lines = new Lines();
     for await (const bytes of Deno.stdin.readable) {
-      for (const line of lines.push(bytes)) this.#take(line, session, cwd);
+      for (const line of lines.push(bytes)) {
+        const told = this.#take(line, session, cwd);
+        if (told !== undefined) await told;
+        // Who asks faster than it reads the answers waits for them.
+        const caughtUp = this.#output.caughtUp();
+        if (caughtUp !== undefined) await caughtUp;
+      }
     }
     for (const line of lines.end()) this.#take(line, session, cwd);
   }
@@ -127,26 +137,37 @@ export class RpcServer {
     this.#stop.resolve();
   }
 
-  #take(line: string | RpcError, session: AgentSession, cwd: string): void {
-    if (line instanceof RpcError) return this.#refuse(line, null, null);
-    if (line.trim() === "") return;
+  /** Takes a line of the client; resolves when what it asks to be told is told, and is `undefined` for all else. */
+  #take(line: string | RpcError, session: AgentSession, cwd: string): Promise<void> | undefined {
+    if (line instanceof RpcError) return void this.#refuse(line, null, null);
+    if (line.trim() === "") return undefined;
     const reading = readMessage(line);
-    if ("error" in reading) return this.#refuse(reading.error, reading.id, reading.to);
+    if ("error" in reading) return void this.#refuse(reading.error, reading.id, reading.to);
     const { message } = reading;
     try {
       if (this.#ending) throw new RpcError("closing", "The session is about to end");
-      if (!isRequest(message)) return this.surface.take(message);
+      if (!isRequest(message)) return void this.surface.take(message);
       if (this.#open.has(message.id)) throw new RpcError("duplicate_id", "A request with this id is still open");
+      if (isWork(message) && this.#work >= MAX_WORK) {
+        throw new RpcError(
+          "busy",
+          `More than ${MAX_WORK} prompts and command lines are open; wait for their responses`,
+        );
+      }
     } catch (error) {
-      return this.#refuse(error, "id" in message ? message.id : null, message.type);
+      return void this.#refuse(error, "id" in message ? message.id : null, message.type);
     }
     this.#open.set(message.id, message);
-    if (message.type === "shutdown") return this.#shutDown();
-    const running: Promise<void> = this.#act(message, session, cwd).then(
+    if (message.type === "shutdown") return void this.#shutDown();
+    if (isWork(message)) this.#work++;
+    const running: Promise<void> = this.#act(message, session, cwd).finally(() => {
+      if (isWork(message)) this.#work--;
+    }).then(
       (result) => this.#respond(message, result),
       (error) => this.#open.delete(message.id) && this.#refuse(error, message.id, message.type),
     ).then(() => void this.#running.delete(running));
     this.#running.add(running);
+    return isWork(message) || message.type === "abort" ? undefined : running;
   }
 
   #respond({ id, type }: ClientRequest, result: object): void {
@@ -248,6 +269,11 @@ export class RpcServer {
 }
 
 const BUSY = 'The agent is at work; wait for the response to the prompt before, or say "deliverAs"';
+
+/** Whether a request takes as long as the agent, a hook or a program does. */
+function isWork({ type }: ClientRequest): boolean {
+  return type === "prompt" || type === "bash";
+}
 
 function codeOf(error: unknown): RpcError["code"] {
   if (error instanceof RpcError) return error.code;

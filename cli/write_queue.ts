@@ -9,6 +9,9 @@ import { delay } from "../src/session/wait.ts";
 /** Most characters that may wait when more is added. */
 const MAX_WAITING = 128 * 1024 * 1024;
 
+/** Characters of which a reader is so far behind that nothing more should be asked for. */
+const FAR_BEHIND = 16 * 1024 * 1024;
+
 /** Texts that are joined before they are written. */
 const BATCH = 100;
 const encoder = new TextEncoder();
@@ -24,6 +27,8 @@ export class WriteQueue {
   #busy = false;
   #closed = false;
   readonly #closing = Promise.withResolvers<void>();
+  /** Resolves when the reader is not far behind any more; `undefined` while it is not, or nobody asks. */
+  #caughtUp: PromiseWithResolvers<void> | undefined;
 
   /**
    * @param stream Where to.
@@ -46,6 +51,12 @@ export class WriteQueue {
     if (!this.#busy) this.#writing = this.#write();
   }
 
+  /** Resolves when the reader is not far behind any more, or is gone; `undefined` when it is not now. */
+  caughtUp(): Promise<void> | undefined {
+    if (this.#closed || this.#size <= FAR_BEHIND) return undefined;
+    return (this.#caughtUp ??= Promise.withResolvers()).promise;
+  }
+
   /** Resolves when nothing waits any more. */
   async written(): Promise<void> {
     while (this.#busy && !this.#closed) await Promise.race([this.#writing, this.#closing.promise]);
@@ -57,6 +68,7 @@ export class WriteQueue {
       const texts = this.#waiting.splice(0, BATCH);
       for (const piece of pieces(texts, this.#atomic)) await this.#writePiece(piece);
       for (const text of texts) this.#size -= text.length;
+      if (this.#size <= FAR_BEHIND) this.#letGo();
     }
     // At once, so that what is added from now on is not left to a write that has ended.
     this.#busy = false;
@@ -78,7 +90,13 @@ export class WriteQueue {
     this.#closed = true;
     this.#waiting = [];
     this.#closing.resolve();
+    this.#letGo();
     this.#gone();
+  }
+
+  #letGo(): void {
+    this.#caughtUp?.resolve();
+    this.#caughtUp = undefined;
   }
 }
 

@@ -129,3 +129,46 @@ Deno.test(
     await Promise.all([child.stdout.cancel(), child.stderr.cancel(), writer.close().catch(() => {})]);
   },
 );
+
+Deno.test({ name: "run --rpc: a client that asks faster than it reads gets every answer", ignore }, async () => {
+  await using p = project({ turns: [{ text: "x".repeat(1 << 20) }] });
+  const child = start(["run", "--rpc", ...p.args], { stdin: "piped" });
+  const answered = Promise.withResolvers<void>();
+  const asking = (async () => {
+    const writer = child.stdin.getWriter();
+    const requests = Array.from({ length: 150 }, (_, id) => JSON.stringify({ type: "entries", id }));
+    await writer.write(new TextEncoder().encode('{"type":"prompt","id":"p","text":"go"}\n'));
+    await answered.promise;
+    await writer.write(new TextEncoder().encode(`${requests.join("\n")}\n`));
+    await writer.close();
+  })();
+  const stderr = new Response(child.stderr).text();
+  let [lines, size, last] = [0, 0, ""];
+  for await (const bytes of child.stdout) {
+    size += bytes.length;
+    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;
+    last = last.slice(-100) + new TextDecoder().decode(bytes);
+    if (last.includes('"handledAs"')) answered.resolve();
+  }
+  await asking;
+  assertEquals([(await child.status).code, await stderr], [0, ""]);
+  assert(lines > 150 && size > 150 << 20, `${lines} lines, ${size} bytes`);
+});
+
+Deno.test({ name: "run --rpc: a client that never waits is told to, and can still abort", ignore }, async () => {
+  const hook = `export default (pi) => pi.registerCommand("hang", { handler: (_args, ctx) => ctx.ui.input("?") });`;
+  await using p = project({ hook });
+  await using client = new Client(p.args);
+  const lines = Array.from({ length: 1_000 }, (_, id) => JSON.stringify({ type: "prompt", id, text: "/hang" }));
+  await client.raw(`${lines.join("\n")}\n`);
+  const { error } = await client.find(({ type, id }) => type === "response" && id === 999);
+  assertEquals(error.code, "busy");
+  for (let i = 0; i < 200; i++) await client.next("ui_request");
+  assertEquals((await client.request("abort")).ok, true);
+  await client.endInput();
+  const { code, records } = await client.ended();
+  assertEquals(code, 0);
+  const responses = records.filter(({ type, to }) => type === "response" && to === "prompt");
+  assertEquals(responses.map(({ id }) => id).sort((a, b) => a - b), Array.from({ length: 1_000 }, (_, id) => id));
+  assertEquals(responses.filter(({ ok }) => ok).length, 256);
+});
