@@ -634,18 +634,22 @@ export class AgentSession {
     await this.abort();
     const gone = AbortSignal.abort(new Error("a handler did not end"));
     if (this.#observed !== undefined) await settle(this.#observed, gone, HANDLER_GRACE).catch(() => {});
+    let emitted: Promise<unknown> | undefined;
     try {
       if (this.#started !== undefined) {
         await this.#started.catch(() => {});
         const ended = AbortSignal.abort(new Error("a handler of session_shutdown did not end"));
-        await settle(this.runner.emit({ type: "session_shutdown" }), ended, SHUTDOWN_GRACE);
+        emitted = this.runner.emit({ type: "session_shutdown" });
+        await settle(emitted, ended, SHUTDOWN_GRACE);
       }
     } catch (error) {
       this.#notice("warning", `Shutting down: ${errorText(error)}`);
     } finally {
+      await this.runner.dispose();
+      // A hook whose process had to be ended has failed; that is told before the end.
+      if (emitted !== undefined) await settle(emitted, AbortSignal.abort()).catch(() => {});
       if (this.#started !== undefined) this.#tell({ type: "session_shutdown" });
       this.#removeSignals?.();
-      await this.runner.dispose();
       await this.#flushing;
       try {
         this.#manager.close();

@@ -10,8 +10,11 @@ const SIGNALS: Partial<Record<Deno.Signal, number>> = Deno.build.os === "windows
   ? { SIGINT: 2, SIGBREAK: 21 }
   : { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 };
 
-/** How long the end may take before the process ends anyway, in ms. */
-const LIMIT = 5_000;
+/**
+ * How long the end may take before the process ends anyway, in ms: longer than a hook that hangs can hold up a tool, and then
+ * `session_shutdown`, since what comes after that is to be seen.
+ */
+const LIMIT = 12_000;
 
 /**
  * Runs a function when the process gets SIGINT, SIGTERM or SIGHUP, and ends the process after it as the signal would have.

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import fc from "npm:fast-check@^4.11.0";
 import { Client, project, type Rec } from "./rpc_client.ts";
 import { Folder, MAIN, run } from "./program.ts";
+import { processesOf, readProc } from "../isolation/support.ts";
 
 const ignore = Deno.build.os === "windows";
 
@@ -383,6 +384,27 @@ for (const [signal, expected] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
     assertEquals(records.at(-1)?.type, "session_shutdown");
   });
 }
+
+Deno.test(
+  {
+    name: "run --rpc: a signal ends in order, too, when the hook does not get to run",
+    ignore: Deno.build.os !== "linux",
+  },
+  async () => {
+    await using p = project({ turns: [bash("touch made"), { text: "done" }], hook: GATE });
+    await using client = new Client(p.args);
+    await client.send({ type: "prompt", id: 1, text: "go" });
+    await client.next("ui_request");
+    const pids = processesOf(p.folder.path).filter((pid) => readProc(pid, "cmdline").includes("isolation/boot"));
+    assertEquals(pids.length, 1);
+    Deno.kill(pids[0]!, "SIGSTOP");
+    client.child.kill("SIGINT");
+    const { code, records } = await client.ended();
+    assertEquals([code, records.at(-1)?.type], [130, "session_shutdown"]);
+    assert(![...Deno.readDirSync(p.folder.path)].some(({ name }) => name === "made"));
+    await until(() => !isAlive(pids[0]!));
+  },
+);
 
 Deno.test({ name: "run --rpc: a client that dies ends what runs", ignore }, async () => {
   const hook = "export default () => {};";
