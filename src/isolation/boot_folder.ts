@@ -5,7 +5,7 @@
  * @module
  */
 
-import { dirname, join } from "@std/path";
+import { dirname, join, resolve } from "@std/path";
 import { homeDirectory } from "../paths.ts";
 import { BOOT_FILES } from "./boot_files.ts";
 
@@ -19,18 +19,32 @@ export interface BootFolder {
 
 /** Folder of the user in which this module keeps what it can make again; `undefined` when there is none. */
 export function cacheFolder(): string | undefined {
-  const read = (name: string) => {
-    try {
-      return Deno.env.get(name) || undefined;
-    } catch {
-      return undefined; // Not granted.
-    }
-  };
-  const home = homeDirectory();
-  const base = Deno.build.os === "windows"
-    ? read("LOCALAPPDATA")
-    : read("XDG_CACHE_HOME") ?? (home && join(home, ".cache"));
+  const base = cachesOfUser();
   return base ? join(base, "xcsh-hooks") : undefined;
+}
+
+/** Folder from which the runtime takes what this program imports of others; `undefined` when it is not known. */
+export function importsFolder(): string | undefined {
+  const named = variable("DENO_DIR");
+  if (named !== undefined) return resolve(named);
+  const home = homeDirectory();
+  const base = Deno.build.os === "darwin" ? home && join(home, "Library", "Caches") : cachesOfUser();
+  return base ? join(base, "deno") : undefined;
+}
+
+function cachesOfUser(): string | undefined {
+  const home = homeDirectory();
+  return Deno.build.os === "windows"
+    ? variable("LOCALAPPDATA")
+    : variable("XDG_CACHE_HOME") ?? (home && join(home, ".cache"));
+}
+
+function variable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch {
+    return undefined; // Not granted.
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { hookModules } from "../compat/modules.ts";
 import type { LoadedHook } from "../hook.ts";
 import { plainText } from "../ui/text.ts";
 import { userFilesClosedToHooks } from "../user_settings.ts";
-import { cacheFolder } from "./boot_folder.ts";
+import { cacheFolder, importsFolder } from "./boot_folder.ts";
 import {
   type EffectiveGrants,
   GrantError,
@@ -98,7 +98,8 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
     );
   }
   try {
-    const cache = cacheFolder();
+    // What is in them runs with more rights than the hook has.
+    const caches = [cacheFolder(), importsFolder()].filter((folder) => folder !== undefined);
     const { files, needsCompat, namesPackages, bareBuiltIns, fault } = hookModules(entry);
     if (fault !== undefined) throw new Error(fault);
     const hookFiles = options.hookFiles ?? files;
@@ -108,7 +109,7 @@ export async function loadIsolatedHook(options: LoadIsolatedOptions): Promise<Lo
         project: cwd,
         hookFiles,
         closed: [...userFilesClosedToHooks(), ...closed ?? []],
-        unwritable: cache === undefined ? [] : [cache],
+        unwritable: caches,
       });
       requireHeld(grants);
       return grants;

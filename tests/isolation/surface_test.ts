@@ -539,6 +539,29 @@ Deno.test({ name: "isolated: a hook reads and writes just what it was granted", 
   assertEquals(await Deno.readTextFile(join(a.project, "b.txt")), "beside");
 });
 
+Deno.test(
+  { name: "isolated: no grant opens the folder from which the host takes what it imports", ignore },
+  async () => {
+    const before = Deno.env.get("DENO_DIR");
+    try {
+      await using a = await arena({
+        hook: `export default (pi) => pi.on("tool_call", async (event) => {
+        await Deno.writeTextFile(event.input.file, "evil");
+      });`,
+        files: { "project/caches/deno/npm.js": "good" },
+        prepare: (root) => Deno.env.set("DENO_DIR", join(root, "project/caches/deno")),
+        permissions: { write: ["."] },
+      });
+      assertEquals((await a.call({ file: "caches.txt" })).ran, true);
+      assertStringIncludes((await a.call({ file: "caches/deno/npm.js" })).reason, "write access");
+      assertEquals(await Deno.readTextFile(join(a.project, "caches/deno/npm.js")), "good");
+    } finally {
+      if (before === undefined) Deno.env.delete("DENO_DIR");
+      else Deno.env.set("DENO_DIR", before);
+    }
+  },
+);
+
 Deno.test("BOOT_FILES holds every module that the child's modules import", () => {
   for (const [name, text] of Object.entries({ ...BOOT_FILES, ...COMPAT_FILES })) {
     const files = { ...BOOT_FILES, ...COMPAT_FILES };
