@@ -53,7 +53,7 @@ for (
     ["huge", /a frame of more than \d+ bytes/],
     ["half", /time limit/],
     ["bytes", /a frame of more than \d+ bytes|time limit|more than a host can take/],
-    ["asks", /without reading the answers|more than a host can take|at once/],
+    ["asks", /without reading the answers|more than a host can take|at once|time limit/],
     ["small asks", /at once|without reading the answers|more than a host can take|time limit/],
     ["syncs", /without reading the answers|more than a host can take|time limit/],
     ["warn", /under a name of more than 4096 characters/],
