@@ -12,6 +12,7 @@ import { folderOf } from "./arguments.ts";
 import { EXIT_FAILED, ExitError } from "./errors.ts";
 import type { HookCandidate } from "../src/discovery/discover.ts";
 import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
+import { captureOutput } from "./capture.ts";
 import { Output } from "./output.ts";
 
 /** Options of {@linkcode listHooks}. */
@@ -26,7 +27,7 @@ export interface ListOptions extends HookOptions {
 export async function listHooks(options: ListOptions): Promise<void> {
   const cwd = await folderOf(options.cwd);
   const output = new Output();
-  output.capture(keepColours);
+  captureOutput(output, keepColours);
   onLostError((error, path) => output.note(keepColours(`error: ${path ?? "A hook"}: ${error}`)));
   const { hooks, errors, warnings, candidates } = await findAndLoadHooksOf(options, cwd, silentLogger, output);
   const shown = hooks.map((hook) => ({

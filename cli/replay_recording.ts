@@ -9,6 +9,7 @@ import { recordedFolder, refuseExec, replaySession, ReplaySourceError, type Repl
 import { keepColours } from "../src/ui/text.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
 import { type HookOptions, loadHooksOf, onLostError } from "./hooks.ts";
+import { captureOutput } from "./capture.ts";
 import { Output } from "./output.ts";
 import { ProgressBar } from "./replay_progress.ts";
 import { JsonReplayReport, type ReplayReport, TextReplayReport } from "./replay_report.ts";
@@ -36,7 +37,7 @@ export async function replayRecording(options: ReplayRecordingOptions, path: str
     ? new JsonReplayReport(output)
     : new TextReplayReport(output, path, options.examples);
   const progress = new ProgressBar(options.json === true);
-  output.capture(keepColours);
+  captureOutput(output, keepColours);
   onLostError((error, hookPath) => report.lostError(error, hookPath));
   const cwd = options.cwd ?? await recordedFolder(path).catch((error) => Promise.reject(asUsage(error))) ?? here;
   // What the person's settings grant is meant for sessions; a replay of an old one should not change the project of today.

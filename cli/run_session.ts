@@ -19,6 +19,7 @@ import { folderOf, promptOf } from "./arguments.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
 import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
 import { readPipedPrompts, readTypedPrompts } from "./interactive.ts";
+import { captureOutput } from "./capture.ts";
 import { Output } from "./output.ts";
 import { flagsOf } from "./hook_flags.ts";
 import { runBashLine, submit } from "./session_commands.ts";
@@ -65,7 +66,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
       "warning",
     );
   }
-  output.capture(keepColours);
+  captureOutput(output, keepColours);
 
   onLostError((error, hookPath) => report.lostError(error, hookPath));
   const { hooks, errors, warnings } = await findAndLoadHooksOf(

@@ -23,6 +23,7 @@ import { folderOf } from "../arguments.ts";
 import { EXIT_FAILED, ExitError, UsageError } from "../errors.ts";
 import { flagsOf } from "../hook_flags.ts";
 import { findAndLoadHooksOf, onLostError } from "../hooks.ts";
+import { captureOutput } from "../capture.ts";
 import { Output } from "../output.ts";
 import { loggerOf, type Reporter, TextReporter } from "../report.ts";
 import type { RunOptions } from "../run_session.ts";
@@ -39,7 +40,7 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
   const output = new Output();
   const lib = await loadPiTui();
   let report: Reporter = new TextReporter(output);
-  output.capture(keepColours, (text) => report.notify(text, "info"));
+  captureOutput(output, keepColours, (text) => report.notify(text, "info"));
   onLostError((error, hookPath) => report.lostError(error, hookPath));
   const logger = loggerOf({ notify: (message, level) => report.notify(message, level) });
   const { hooks, errors, warnings } = await findAndLoadHooksOf(options, cwd, logger, output);
