@@ -48,6 +48,11 @@ export function helpOf(command: Helped, { width, theme }: Pick<Output, "width" |
       ),
     );
   }
+  // Eight more lines would say no more than this one.
+  if (command.getOptions(true).some(({ name }) => name.startsWith("deny-"))) {
+    const text = "What --allow-… grants, --deny-… takes away again, whatever else is granted: --deny-read=secrets.";
+    lines.push("", ...indented(text, 2, cells));
+  }
   const commands = command.getCommands(false);
   if (commands.length > 0) {
     lines.push(

@@ -323,6 +323,7 @@ Deno.test("--help fits a terminal of 80 columns, and breaks examples where a she
   );
   assertMatch(ofRun, /--no-session .*\n +single prompt does so/);
   assert(!ofChat.includes("a single prompt"));
+  assertStringIncludes(ofRun, "--deny-read=secrets");
   assertStringIncludes(texts[9]!, "--events <file>");
 });
 
