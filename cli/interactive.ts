@@ -11,11 +11,16 @@ import type { TerminalInput } from "./terminal_input.ts";
  *
  * @param input The terminal.
  * @param show Shows that a line may be typed.
+ * @param typed Told when one has been: the terminal has ended the line then.
  * @yields The lines that are not empty.
  */
-export async function* readTypedPrompts(input: TerminalInput, show: () => void): AsyncGenerator<string> {
+export async function* readTypedPrompts(
+  input: TerminalInput,
+  show: () => void,
+  typed: () => void,
+): AsyncGenerator<string> {
   for (;;) {
-    const line = await input.nextPrompt(show);
+    const line = await input.nextPrompt(show, typed);
     if (line === undefined) return;
     if (line.trim() !== "") yield line;
   }

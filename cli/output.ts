@@ -91,6 +91,11 @@ export class Output {
     return this.#empty;
   }
 
+  /** The person has ended the line that had begun, by pressing Enter. */
+  lineIsEnded(): void {
+    this.#openLine = false;
+  }
+
   /** Ends a line that has begun. */
   endLine(): void {
     if (this.#holdBack(() => this.endLine())) return;

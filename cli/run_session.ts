@@ -126,7 +126,9 @@ export async function runSession(options: RunOptions, argument: string | undefin
     if (prompt !== undefined) await take(prompt);
     else if (rpc === undefined) {
       const showPrompt = () => options.json || output.write("> ");
-      for await (const line of Deno.stdin.isTerminal() ? readTypedPrompts(input, showPrompt) : readPipedPrompts()) {
+      const typed = () => output.lineIsEnded();
+      const lines = Deno.stdin.isTerminal() ? readTypedPrompts(input, showPrompt, typed) : readPipedPrompts();
+      for await (const line of lines) {
         try {
           if (!await runBashLine(line, session, say) && await take(line) === "quit") break;
         } catch (error) {

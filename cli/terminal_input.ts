@@ -43,17 +43,20 @@ export class TerminalInput {
    * The next line for a prompt.
    *
    * @param show Shows that one may be typed; called again when a question has come in between.
+   * @param typed Told when one has been typed after that.
    * @returns The line; `undefined` at the end of the input.
    */
-  async nextPrompt(show: () => void): Promise<string | undefined> {
-    const line = this.#ahead.shift();
-    if (line !== undefined) return line;
+  async nextPrompt(show: () => void, typed: () => void): Promise<string | undefined> {
+    const ahead = this.#ahead.shift();
+    if (ahead !== undefined) return ahead;
     if (!this.#asking) show();
     this.#showPrompt = show;
-    return await new Promise((resolve) => {
+    const line = await new Promise<string | undefined>((resolve) => {
       this.#prompt = resolve;
       this.#listen();
     });
+    if (line !== undefined) typed();
+    return line;
   }
 
   /**
