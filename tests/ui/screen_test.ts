@@ -239,3 +239,37 @@ Deno.test("Screen stays quick under floods of status, text and messages", () => 
   assert(drawnOf <= 50, `${drawnOf}`);
   assert(terminal.columns === 80);
 });
+
+Deno.test("Screen lets no overlay of a hook steer the terminal, or break the screen", async () => {
+  using shown = show();
+  const { terminal, screen } = shown;
+  screen.tui.showOverlay({ render: () => ["over\x1b]0;taken\x07lay"], invalidate() {} });
+  const until = performance.now() + 10_000;
+  while (!terminal.written.includes("overlay")) {
+    assert(performance.now() < until, terminal.written);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert(!terminal.written.includes("taken"));
+  screen.tui.showOverlay({
+    render() {
+      throw new Error("no overlay here");
+    },
+    invalidate() {},
+  });
+  await drawn(shown, "error: no overlay here");
+});
+
+Deno.test("Screen says which message cannot be drawn, and keeps the others", async () => {
+  using shown = show();
+  const { transcript } = shown;
+  const message = { role: "custom", customType: "bad", display: true, content: "as text" };
+  transcript.notify("before", "info");
+  const runner = { getMessageRenderer: () => () => ({ render: () => [Object.create(null)] }) } as never;
+  transcript.event({ type: "message_end", message } as never, runner);
+  transcript.notify("after", "info");
+  await drawn(shown, "The renderer of bad failed");
+  const lines = shown.lines().join("\n");
+  for (const text of ["info: before", "[bad]", "as text", "info: after", "the footer"]) {
+    assertStringIncludes(lines, text);
+  }
+});

@@ -48,3 +48,7 @@ Deno.test("cellsOf() counts terminal cells (C6.3)", async (t) => {
   ];
   for (const [text, cells] of rows) await t.step(JSON.stringify(text), () => assertEquals(cellsOf(text), cells));
 });
+
+Deno.test("plainText() drops characters that hide text from a person", () => {
+  assertEquals(plainText("a\u{e0041}\u3164\u00ad\u115f\u180e\ufffab"), "ab");
+});
