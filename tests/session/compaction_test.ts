@@ -356,7 +356,8 @@ for (
   });
 }
 
-Deno.test("AgentSession.abort() ends a compaction that hangs, and nothing has changed", async () => {
+/** A long session whose model never answers. */
+async function hangingSession(): Promise<AgentSession> {
   const model: LanguageModel = {
     provider: "test",
     id: "hangs",
@@ -370,6 +371,11 @@ Deno.test("AgentSession.abort() ends a compaction that hangs, and nothing has ch
     sessionManager: longSession(),
     compaction: { keepRecentTokens: 350 },
   });
+  return session;
+}
+
+Deno.test("AgentSession.abort() ends a compaction that hangs, and nothing has changed", async () => {
+  const session = await hangingSession();
   const compacting = session.compact();
   const failed = assertRejects(() => compacting);
   await until("it is busy", () => !session.isIdle);
@@ -380,19 +386,7 @@ Deno.test("AgentSession.abort() ends a compaction that hangs, and nothing has ch
 });
 
 Deno.test("AgentSession.compact() twice at once: the one stops the other, and abort() ends what is left", async () => {
-  const model: LanguageModel = {
-    provider: "test",
-    id: "hangs",
-    // deno-lint-ignore require-yield
-    async *stream() {
-      await new Promise(() => {});
-    },
-  };
-  const { session } = await startSession({
-    model,
-    sessionManager: longSession(),
-    compaction: { keepRecentTokens: 350 },
-  });
+  const session = await hangingSession();
   const both = [session.compact(), session.compact()].map((compacting) => assertRejects(() => compacting));
   await both[0];
   await until("the second is at work", () => !session.isIdle);
