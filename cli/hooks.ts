@@ -15,9 +15,10 @@ import { readUserSettings } from "../src/user_settings.ts";
 import { errorText } from "../src/values.ts";
 import { askForTrust, discoveryOf } from "./discovery.ts";
 import type { DiscoveryOptions } from "./discovery_flags.ts";
-import { UsageError } from "./errors.ts";
+import { EXIT_FAILED, ExitError, UsageError } from "./errors.ts";
 import { type GrantOptions, grantsOf, limitsOf } from "./grants.ts";
 import type { Output } from "./output.ts";
+import type { Reporter } from "./report.ts";
 
 /** What the options of a command say about hooks. */
 export interface HookOptions extends GrantOptions, DiscoveryOptions {
@@ -100,6 +101,20 @@ export async function findAndLoadHooksOf(
     item.path = given.get(item.path) ?? item.path;
   }
   return result;
+}
+
+/**
+ * Ends the command when a hook was not loaded.
+ *
+ * @param errors What came of loading.
+ * @param report Told of each, and of the end.
+ * @throws {ExitError} When there are errors.
+ */
+export function refuseLoadErrors(errors: LoadHooksResult["errors"], report: Reporter): void {
+  for (const { path, error } of errors) report.loadError(path, error);
+  if (errors.length === 0) return;
+  report.failure("Nothing was run, since a gate may be missing; mend the hook, or leave it out");
+  throw new ExitError(EXIT_FAILED);
 }
 
 /** The paths as the loader needs them, and as they were typed. */

@@ -17,23 +17,21 @@ import { keepColours } from "../src/ui/text.ts";
 import { errorText } from "../src/values.ts";
 import { folderOf, promptOf } from "./arguments.ts";
 import { EXIT_FAILED, EXIT_PIPE, ExitError, UsageError } from "./errors.ts";
-import { findAndLoadHooksOf, type HookOptions, onLostError } from "./hooks.ts";
+import { findAndLoadHooksOf, type HookOptions, onLostError, refuseLoadErrors } from "./hooks.ts";
 import { readPipedPrompts, readTypedPrompts } from "./interactive.ts";
 import { captureOutput } from "./capture.ts";
 import { Output } from "./output.ts";
 import { flagsOf } from "./hook_flags.ts";
 import { runBashLine, submit } from "./session_commands.ts";
-import { type ModelOptions, openModel, openSession, type SessionOptions } from "./session_source.ts";
+import { type ModelOptions, NO_MODEL, openModel, openSession, type SessionOptions } from "./session_source.ts";
 import { lineTerminalOf } from "./line_terminal.ts";
 import { JsonReporter, loggerOf, type Reporter, TextReporter } from "./report.ts";
 import { TerminalInput } from "./terminal_input.ts";
 
 /** Options of {@linkcode runSession}. */
-export interface RunOptions extends HookOptions, Omit<SessionOptions, "session">, ModelOptions {
+export interface RunOptions extends HookOptions, SessionOptions, ModelOptions {
   /** The folder that the session works in. */
   cwd?: string | undefined;
-  /** JSONL file that keeps the session; `false` to keep it in memory. */
-  session?: string | boolean | undefined;
   /** Flags that hooks declare, as `name` or `name=value`. */
   flag?: string[] | undefined;
   /** Read prompts line by line. */
@@ -61,10 +59,7 @@ export async function runSession(options: RunOptions, argument: string | undefin
   const rpc = options.rpc ? new (await import("./rpc.ts")).RpcServer(output) : undefined;
   const report: Reporter = options.json || options.rpc ? new JsonReporter(output) : new TextReporter(output);
   if (named === undefined && !prompt?.startsWith("/")) {
-    report.notify(
-      "No model was named, so nothing answers but the hooks; name one with --model, or its answers: --script script.json",
-      "warning",
-    );
+    report.notify(NO_MODEL, "warning");
   }
   captureOutput(output, keepColours);
 
@@ -76,15 +71,9 @@ export async function runSession(options: RunOptions, argument: string | undefin
     output,
   );
   for (const { path, warning } of warnings) report.loadWarning(path, warning);
-  for (const { path, error } of errors) report.loadError(path, error);
-  if (errors.length > 0) {
-    report.failure("Nothing was run, since a gate may be missing; mend the hook, or leave it out");
-    throw new ExitError(EXIT_FAILED);
-  }
+  refuseLoadErrors(errors, report);
 
-  const source = { ...options, session: typeof options.session === "string" ? options.session : undefined };
-  const keep = (interactive || rpc !== undefined) && options.session !== false;
-  const sessionManager = await openSession(source, cwd, keep);
+  const sessionManager = await openSession(options, cwd, interactive || rpc !== undefined);
   const input = new TerminalInput();
   const prompts = new Prompts(lineTerminalOf(output, input));
   const canAsk = options.ui !== false && !options.json && Deno.stderr.isTerminal() && TerminalInput.canAsk();

@@ -16,8 +16,8 @@ import { UsageError } from "./errors.ts";
 
 /** Options that choose a session. */
 export interface SessionOptions {
-  /** JSONL file that keeps the session. */
-  session?: string | undefined;
+  /** JSONL file that keeps the session; `false` to keep it in memory. */
+  session?: string | boolean | undefined;
   /** Go on with the newest session of the folder. */
   continue?: boolean | undefined;
   /** Go on with the session of this id or file; `true` without one. */
@@ -36,16 +36,21 @@ export interface ModelOptions {
   contextWindow?: number | undefined;
 }
 
+/** What a person should know who named no model. */
+export const NO_MODEL =
+  "No model was named, so nothing answers but the hooks; name one with --model, or its answers: --script script.json";
+
 /** Opens the session that the options name, or makes one; it is kept in memory when `keep` is false and none is named. */
 export async function openSession(options: SessionOptions, cwd: string, keep: boolean): Promise<SessionManager> {
-  const { session, resume } = options;
+  const { resume } = options;
+  const session = typeof options.session === "string" ? options.session : undefined;
   const chosen = [session !== undefined, options.continue, resume !== undefined].filter(Boolean).length;
   if (chosen > 1) throw new UsageError("--session, --continue and --resume each choose a session; give one of them");
   return await usable(() => {
     if (session !== undefined) return SessionManager.open(resolve(session), { cwd });
     if (options.continue) return SessionManager.continueRecent(cwd);
     if (resume !== undefined) return SessionManager.open(findSession(resume === true ? "" : resume, cwd), { cwd });
-    return keep ? SessionManager.create(cwd) : SessionManager.inMemory(cwd);
+    return keep && options.session !== false ? SessionManager.create(cwd) : SessionManager.inMemory(cwd);
   });
 }
 

@@ -20,15 +20,15 @@ import { loadPiTui, type PiTui } from "../../src/ui/tui/pi_tui.ts";
 import { Screen } from "../../src/ui/tui/screen.ts";
 import { errorText } from "../../src/values.ts";
 import { folderOf } from "../arguments.ts";
-import { EXIT_FAILED, ExitError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { flagsOf } from "../hook_flags.ts";
-import { findAndLoadHooksOf, onLostError } from "../hooks.ts";
+import { findAndLoadHooksOf, onLostError, refuseLoadErrors } from "../hooks.ts";
 import { captureOutput } from "../capture.ts";
 import { Output } from "../output.ts";
 import { loggerOf, type Reporter, TextReporter } from "../report.ts";
 import type { RunOptions } from "../run_session.ts";
 import { runBashLine, sessionCommands, submit } from "../session_commands.ts";
-import { openModel, openSession } from "../session_source.ts";
+import { NO_MODEL, openModel, openSession } from "../session_source.ts";
 import { createKeys } from "./keys.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -44,13 +44,8 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
   onLostError((error, hookPath) => report.lostError(error, hookPath));
   const logger = loggerOf({ notify: (message, level) => report.notify(message, level) });
   const { hooks, errors, warnings } = await findAndLoadHooksOf(options, cwd, logger, output);
-  for (const { path, error } of errors) report.loadError(path, error);
-  if (errors.length > 0) {
-    report.failure("Nothing was run, since a gate may be missing; mend the hook, or leave it out");
-    throw new ExitError(EXIT_FAILED);
-  }
-  const source = { ...options, session: typeof options.session === "string" ? options.session : undefined };
-  const sessionManager = await openSession(source, cwd, options.session !== false);
+  refuseLoadErrors(errors, report);
+  const sessionManager = await openSession(options, cwd, true);
 
   const ended = Promise.withResolvers<void>();
   let talks = 0;
@@ -136,10 +131,7 @@ export async function runChat(options: RunOptions, prompt: string | undefined): 
       `xcsh-hooks ${deno.version} · /help lists the commands · Ctrl+C stops the agent, twice it ends the session`,
     );
     if (model === undefined) {
-      transcript.notify(
-        "No model was named, so nothing answers but the hooks; name one with --model, or its answers: --script script.json",
-        "warning",
-      );
+      transcript.notify(NO_MODEL, "warning");
     }
     for (const { path, warning } of warnings) report.loadWarning(path, warning);
     if (session.messages.length > 0) transcript.restore(session.messages, session.runner);

@@ -124,11 +124,6 @@ export class Screen implements Surface {
     this.tui.addInputListener((data) => this.#listen(data) ? { consume: true } : undefined);
   }
 
-  /** Whether hooks wait for the person. */
-  get isAsking(): boolean {
-    return this.#dialog !== undefined || this.#component !== undefined;
-  }
-
   /** Whether what is open, if anything, has been seen and so takes keys. */
   get takesKeys(): boolean {
     return this.#look.over;
